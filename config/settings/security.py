@@ -28,6 +28,7 @@ AXES_FAILURE_LIMIT = env.env_int(
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
+AXES_VERBOSE = False
 
 SECURE_HTTPS = env.env_bool(
     "SECURE_HTTPS",
