@@ -26,7 +26,7 @@ def sync_schedules(wanted: Sequence[Periodic] = SCHEDULES) -> int:
     `repeats=-1` repeats for ever; an unchanged row keeps its next run, so syncing at every start
     delays nothing.
     """
-    changed = 0
+    changed: int = 0
     for item in wanted:
         values = {
             "func": item.func,
@@ -41,4 +41,5 @@ def sync_schedules(wanted: Sequence[Periodic] = SCHEDULES) -> int:
         else:
             changed += found.exclude(**values).update(**values)
     stale = Schedule.objects.exclude(name__in=[item.name for item in wanted])
-    return changed + stale.delete()[0]
+    deleted: int = stale.delete()[0]
+    return changed + deleted
