@@ -1,0 +1,26 @@
+"""Registration of the app with Django."""
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+from django.utils.translation import gettext_lazy as _
+
+
+class WhatsappAuthConfig(AppConfig):
+    """WhatsApp identity, sign-in and who may do what."""
+
+    name = "apps.whatsapp_auth"
+    verbose_name = _("WhatsApp identity")
+
+    def ready(self) -> None:
+        """Keep the roles in step with the permissions that migrations create."""
+        post_migrate.connect(_sync_roles, dispatch_uid="whatsapp_auth.sync_roles")
+
+
+def _sync_roles(sender: AppConfig, **kwargs: Any) -> None:
+    # The last of our apps to migrate has seen the permissions of all others created.
+    if sender.name == "apps.delivery":
+        from apps.whatsapp_auth.services.roles import sync_roles  # noqa: PLC0415 (models load first)
+
+        sync_roles()
