@@ -53,9 +53,9 @@ def env_choice(name: str, default: str, *, allowed: Sequence[str], help: str) ->
     return value
 
 
-def env_bool(name: str, default: bool, *, help: str) -> bool:  # noqa: A002, FBT001
-    """A switch: 1/true/yes/y/on or 0/false/no/n/off."""
-    _register(name, "boolean", str(default).lower(), "", help)
+def env_bool(name: str, default: bool, *, help: str, shown: str = "") -> bool:  # noqa: A002, FBT001
+    """A switch: 1/true/yes/y/on or 0/false/no/n/off; `shown` tells a default that depends."""
+    _register(name, "boolean", shown or str(default).lower(), "", help)
     return _read(name, default, _parse_bool)
 
 

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
+from drf_spectacular.utils import extend_schema
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     REGISTRY,
@@ -59,6 +60,7 @@ def render() -> bytes:
     return generate_latest(REGISTRY) + generate_latest(registry)
 
 
+@extend_schema(exclude=True)
 @method_decorator(never_cache, name="dispatch")
 class MetricsView(APIView):
     """Prometheus exposition, for everybody or for tokens that may read metrics."""

@@ -1,5 +1,6 @@
 """Where Pombo runs and on what: paths, databases, cache, apps and middleware."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.common import env, observability
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
-env.read_env_file(str(BASE_DIR / ".env"))
+env.read_env_file(os.environ.get("ENV_FILE", str(BASE_DIR / ".env")))
 
 env.section("Platform")
 DEBUG = env.env_bool("DEBUG", False, help="Development mode: error pages, derived keys, no HTTPS.")
@@ -70,6 +71,7 @@ INSTALLED_APPS = [
     "csp",
     "axes",
     "django_q",
+    "config",
     "apps.common",
     "apps.flags",
     "apps.outbox",

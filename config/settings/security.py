@@ -28,9 +28,13 @@ AXES_FAILURE_LIMIT = env.env_int(
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
+AXES_VERBOSE = False
 
 SECURE_HTTPS = env.env_bool(
-    "SECURE_HTTPS", not DEBUG, help="Redirect to HTTPS, send HSTS and mark cookies secure."
+    "SECURE_HTTPS",
+    not DEBUG,
+    shown="not DEBUG",
+    help="Redirect to HTTPS, send HSTS and mark cookies secure.",
 )
 TRUST_PROXY_HEADER = env.env_bool(
     "TRUST_PROXY_HEADER", False, help="Believe X-Forwarded-Proto; only behind your own proxy."

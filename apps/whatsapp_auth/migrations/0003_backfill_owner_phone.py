@@ -33,6 +33,6 @@ def _backfill(model) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("whatsapp_auth", "0001_initial")]
+    dependencies = [("whatsapp_auth", "0002_api_token")]
 
     operations = [migrations.RunPython(backfill_owner_phone, migrations.RunPython.noop)]

@@ -1,0 +1,44 @@
+"""All periodic work; `manage.py sync_schedules` makes the runner's table equal to this list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django_q.models import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """A task function, named by its dotted path, and how often it starts."""
+
+    name: str
+    func: str
+    minutes: int
+
+
+SCHEDULES: tuple[Periodic, ...] = ()
+
+
+@transaction.atomic
+def sync_schedules(wanted: Sequence[Periodic] = SCHEDULES) -> int:
+    """Create, mend and remove rows until they equal the list; tells how many changed.
+
+    `repeats=-1` repeats for ever; an unchanged row keeps its next run, so syncing at every start
+    delays nothing.
+    """
+    changed = 0
+    for item in wanted:
+        values = {
+            "func": item.func,
+            "schedule_type": Schedule.MINUTES,
+            "minutes": item.minutes,
+            "repeats": -1,
+        }
+        found = Schedule.objects.filter(name=item.name)
+        if not found.exists():
+            Schedule.objects.create(name=item.name, **values)
+            changed += 1
+        else:
+            changed += found.exclude(**values).update(**values)
+    stale = Schedule.objects.exclude(name__in=[item.name for item in wanted])
+    return changed + stale.delete()[0]

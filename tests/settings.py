@@ -1,0 +1,25 @@
+"""Settings of the tests: Pombo's own, free of a developer's `.env`, with cheap password hashes."""
+
+import os
+import tempfile
+from pathlib import Path
+
+os.environ["ENV_FILE"] = os.devnull
+os.environ.update(
+    {
+        "SECRET_KEY": "test-key-of-fifty-characters-that-signs-only-tests-0",
+        "SECURE_HTTPS": "false",
+        "LOG_LEVEL": "WARNING",
+        "API_RATE_ANONYMOUS": "100000/min",
+        "API_RATE_TOKEN": "100000/min",
+    }
+)
+os.environ.setdefault("MEDIA_ROOT", str(Path(tempfile.gettempdir()) / "pombo-test-media"))
+
+from config.settings import *  # noqa: F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+AXES_ENABLED = False
+STORAGES["staticfiles"] = {  # noqa: F405
+    "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+}
