@@ -204,6 +204,11 @@ def link_id(digits: str, seconds: int) -> str:
     return hashlib.sha256(f"{digits}.{seconds}".encode()).hexdigest()
 
 
+def hint_id(hint: Mapping[str, str]) -> str:
+    """The `link_id` of an extracted hint: tells hints apart, proves nothing."""
+    return link_id(to_phone_digits(hint["wa"]), _written_at(hint["wa_ts"]))
+
+
 def _refused(reason: Refusal, *, signed: bool = False) -> LoginHintResult:
     return LoginHintResult(has_payload=True, signed=signed, reason=reason.value)
 
