@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import DomainError
@@ -15,8 +16,8 @@ ASK_AGAIN = _("Send the bot “%(trigger)s” on WhatsApp and open the new link.
 class Explanation:
     """A headline and a way on, both translatable."""
 
-    title: str
-    advice: str
+    title: str | Promise
+    advice: str | Promise
 
 
 _BY_CODE = {

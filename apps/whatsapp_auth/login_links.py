@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
+from apps.common.parsing import js_string, js_trim
 from apps.whatsapp_auth.errors import LoginBaseUrlMissing
 from apps.whatsapp_auth.jids import (
     PHONE_SERVER,
@@ -24,7 +25,6 @@ from apps.whatsapp_auth.jids import (
     jid_user,
     normalize_jid,
 )
-from apps.whatsapp_auth.js_values import js_string, js_trim
 from apps.whatsapp_auth.site_urls import DEFAULT_PATH, encode_path, normalize_path, origin_of
 
 DEFAULT_TTL_SECONDS = 900

@@ -18,8 +18,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from joserfc.errors import JoseError
 
+from apps.common.parsing import js_trim
 from apps.whatsapp_auth.errors import AccountRefused, GoogleNotConfigured, ProviderUnavailable
-from apps.whatsapp_auth.js_values import js_trim
 
 SCOPE = "openid email profile"
 TIMEOUT_SECONDS = 10

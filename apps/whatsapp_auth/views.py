@@ -33,7 +33,7 @@ Rest = ParamSpec("Rest")
 
 def person_required(
     view: Callable[Concatenate[HttpRequest, Person, Rest], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
+) -> Callable[..., HttpResponse]:
     """Hand the signed-in person to the view, or send the browser to the login page."""
 
     @wraps(view)
@@ -205,7 +205,7 @@ def refusal(request: HttpRequest, error: DomainError) -> HttpResponse:
     """A page that says what was refused and what to do."""
     explanation = explain(error)
     trigger = {"trigger": settings.WHATSAPP_LOGIN_TRIGGER}
-    context = {"title": explanation.title, "advice": explanation.advice % trigger}
+    context = {"title": explanation.title, "advice": str(explanation.advice) % trigger}
     return render(request, "whatsapp_auth/refused.html", context, status=status_of(error))
 
 
