@@ -28,6 +28,7 @@ SCHEDULES: tuple[Periodic, ...] = (
     ),
     Periodic("outbox: release held events", "apps.outbox.tasks.release_held_events", 1),
     Periodic("outbox: prune completed events", "apps.outbox.tasks.prune_completed", 60),
+    Periodic("whatsapp_auth: forget by age", "apps.whatsapp_auth.tasks.prune_identities", 60),
 )
 
 
