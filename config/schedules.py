@@ -32,6 +32,7 @@ SCHEDULES: tuple[Periodic, ...] = (
     Periodic("stickers: classify", "apps.stickers.tasks.schedule_cycle", 2, args=(CLASSIFY,)),
     Periodic("stickers: rebuild", "apps.stickers.tasks.schedule_cycle", 4, args=(REBUILD,)),
     Periodic("outbox: prune completed events", "apps.outbox.tasks.prune_completed", 60),
+    Periodic("whatsapp_auth: forget by age", "apps.whatsapp_auth.tasks.prune_identities", 60),
 )
 
 

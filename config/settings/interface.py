@@ -18,6 +18,7 @@ API_RATE_TOKEN = env.env_str(
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "apps.whatsapp_auth.api.authentication.ApiTokenAuthentication",
+        "apps.whatsapp_auth.api.authentication.PersonAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["apps.common.access.DeclaredAccess"],
