@@ -52,6 +52,6 @@ class DeclaredAccess(BasePermission):
         scopes = getattr(request.auth, "scopes", None)
         if scopes is not None:
             return access.scope is not None and access.scope in scopes
-        if access.person and getattr(request.user, "owner_jid", ""):
+        if access.person and getattr(request.user, "owner_jid", None):
             return True
         return access.permission is not None and request.user.has_perm(access.permission)

@@ -8,12 +8,13 @@ prefix `DJANGO_`; an empty value counts as unset.
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
 T = TypeVar("T")
+N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,7 @@ def read_env_file(path: str) -> None:
     environ.Env.read_env(path)
 
 
-def _bounded(
-    name: str, default: Any, low: Any, high: Any, text: str, kind: Callable[[str], Any]
-) -> Any:
+def _bounded(name: str, default: N, low: N, high: N, text: str, kind: Callable[[str], N]) -> N:
     _register(name, "integer" if kind is int else "number", str(default), f"{low} to {high}", text)
     value = _read(name, default, kind)
     if not low <= value <= high:

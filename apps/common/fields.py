@@ -99,13 +99,15 @@ class EnumField(_MySQLTypeMixin, CharField):
         """No check on MySQL, where the type itself refuses other values."""
         if connection.vendor == "mysql":
             return None
-        return f"{connection.ops.quote_name(self.column)} IN ({self._quoted_values()})"
+        return f"{connection.ops.quote_name(str(self.column))} IN ({self._quoted_values()})"
 
     def _quoted_values(self) -> str:
         return ",".join(f"'{value}'" for value, _label in self.flatchoices)
 
 
-class TinyUnsignedField(_MySQLTypeMixin, _UnsignedMixin, models.PositiveSmallIntegerField):
+class TinyUnsignedField(  # type: ignore[misc]  # Django's own mixin narrows rel_db_type
+    _MySQLTypeMixin, _UnsignedMixin, models.PositiveSmallIntegerField
+):
     """TINYINT UNSIGNED: 0 to 255."""
 
     def mysql_type(self) -> str:
@@ -125,7 +127,9 @@ class BigUnsignedField(_UnsignedMixin, models.PositiveBigIntegerField):
     """BIGINT UNSIGNED."""
 
 
-class BigUnsignedAutoField(_MySQLTypeMixin, models.BigAutoField):
+class BigUnsignedAutoField(  # type: ignore[misc]  # AutoField narrows contribute_to_class
+    _MySQLTypeMixin, models.BigAutoField
+):
     """BIGINT UNSIGNED AUTO_INCREMENT."""
 
     def mysql_type(self) -> str:
@@ -243,7 +247,7 @@ class ForeignKeyConstraint(models.BaseConstraint):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ForeignKeyConstraint):
             return NotImplemented
-        return self.deconstruct() == other.deconstruct()
+        return bool(self.deconstruct() == other.deconstruct())
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -264,7 +268,7 @@ class ForeignKeyConstraint(models.BaseConstraint):
             f"ON DELETE {self.on_delete} ON UPDATE CASCADE{deferrable}"
         )
 
-    def create_sql(
+    def create_sql(  # type: ignore[override]  # Django's own constraints return None too
         self, model: type[models.Model] | None, schema_editor: BaseDatabaseSchemaEditor | None
     ) -> str | None:
         """ALTER TABLE … ADD; SQLite remakes the table instead."""
@@ -276,7 +280,7 @@ class ForeignKeyConstraint(models.BaseConstraint):
         table = schema_editor.quote_name(model._meta.db_table)
         return f"ALTER TABLE {table} ADD {self.constraint_sql(model, schema_editor)}"
 
-    def remove_sql(
+    def remove_sql(  # type: ignore[override]
         self, model: type[models.Model] | None, schema_editor: BaseDatabaseSchemaEditor | None
     ) -> str | None:
         """ALTER TABLE … DROP; SQLite remakes the table instead."""

@@ -19,8 +19,7 @@ class WhatsappAuthConfig(AppConfig):
 
 
 def _sync_roles(sender: AppConfig, **kwargs: Any) -> None:
-    # The last of our apps to migrate has seen the permissions of all others created.
-    if sender.name == "apps.delivery":
-        from apps.whatsapp_auth.services.roles import sync_roles  # noqa: PLC0415 (models load first)
+    from apps.whatsapp_auth.services import roles  # noqa: PLC0415 (models load first)
 
-        sync_roles()
+    if sender.label in roles.OUR_APPS:
+        roles.sync_roles()

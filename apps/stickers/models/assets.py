@@ -116,4 +116,4 @@ class AssetClassification(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.category
+        return self.category or str(self.pk)
