@@ -5,6 +5,7 @@ line in `docs/settings.md`.
 """
 
 from config.settings.base import *  # noqa: F403 (Django reads settings as one module's names)
+from config.settings.delivery import *  # noqa: F403
 from config.settings.flags import *  # noqa: F403
 from config.settings.interface import *  # noqa: F403
 from config.settings.outbox import *  # noqa: F403
