@@ -7,111 +7,304 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='App',
+            name="App",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.CharField(help_text='Names its objects in the cluster; it never changes.', max_length=63, unique=True, verbose_name='code')),
-                ('name', models.CharField(max_length=120, verbose_name='name')),
-                ('image_repository', models.CharField(help_text='Without tag and digest.', max_length=255, verbose_name='image repository')),
-                ('pod_security', models.CharField(choices=[('restricted', 'restricted'), ('baseline', 'baseline (adopted apps)')], default='restricted', max_length=16, verbose_name='Pod Security level')),
-                ('run_as_user', models.PositiveIntegerField(blank=True, help_text="Empty: 10001 in restricted apps, the image's own user in baseline ones.", null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(2147483647)], verbose_name='user id')),
-                ('writable_paths', models.JSONField(blank=True, default=apps.delivery.models.apps.default_writable_paths, verbose_name='writable folders')),
-                ('egress', models.JSONField(blank=True, help_text='Rules with name, ports, and cidrs or namespace; empty: HTTPS and MongoDB.', null=True, verbose_name='outgoing connections')),
-                ('liveness_path', models.CharField(blank=True, help_text='An HTTP check that needs no database; empty: the port is open.', max_length=200, verbose_name='liveness path')),
-                ('manifest', models.JSONField(blank=True, help_text="The app's central.app.json.", null=True, verbose_name='app manifest')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
-                ('updated_at', models.DateTimeField(auto_now=True, verbose_name='changed')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "code",
+                    models.CharField(
+                        help_text="Names its objects in the cluster; it never changes.",
+                        max_length=63,
+                        unique=True,
+                        verbose_name="code",
+                    ),
+                ),
+                ("name", models.CharField(max_length=120, verbose_name="name")),
+                (
+                    "image_repository",
+                    models.CharField(
+                        help_text="Without tag and digest.",
+                        max_length=255,
+                        verbose_name="image repository",
+                    ),
+                ),
+                (
+                    "pod_security",
+                    models.CharField(
+                        choices=[
+                            ("restricted", "restricted"),
+                            ("baseline", "baseline (adopted apps)"),
+                        ],
+                        default="restricted",
+                        max_length=16,
+                        verbose_name="Pod Security level",
+                    ),
+                ),
+                (
+                    "run_as_user",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="Empty: 10001 in restricted apps, the image's own user in baseline ones.",
+                        null=True,
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(2147483647),
+                        ],
+                        verbose_name="user id",
+                    ),
+                ),
+                (
+                    "writable_paths",
+                    models.JSONField(
+                        blank=True,
+                        default=apps.delivery.models.apps.default_writable_paths,
+                        verbose_name="writable folders",
+                    ),
+                ),
+                (
+                    "egress",
+                    models.JSONField(
+                        blank=True,
+                        help_text="Rules with name, ports, and cidrs or namespace; empty: HTTPS and MongoDB.",
+                        null=True,
+                        verbose_name="outgoing connections",
+                    ),
+                ),
+                (
+                    "liveness_path",
+                    models.CharField(
+                        blank=True,
+                        help_text="An HTTP check that needs no database; empty: the port is open.",
+                        max_length=200,
+                        verbose_name="liveness path",
+                    ),
+                ),
+                (
+                    "manifest",
+                    models.JSONField(
+                        blank=True,
+                        help_text="The app's central.app.json.",
+                        null=True,
+                        verbose_name="app manifest",
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created")),
+                ("updated_at", models.DateTimeField(auto_now=True, verbose_name="changed")),
             ],
             options={
-                'verbose_name': 'app',
-                'verbose_name_plural': 'apps',
-                'db_table': 'delivery_app',
-                'ordering': ['code'],
+                "verbose_name": "app",
+                "verbose_name_plural": "apps",
+                "db_table": "delivery_app",
+                "ordering": ["code"],
             },
         ),
         migrations.CreateModel(
-            name='Environment',
+            name="Environment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(default='main', max_length=20, verbose_name='name')),
-                ('namespace', models.CharField(max_length=63, unique=True, verbose_name='namespace')),
-                ('hostname', models.CharField(max_length=253, unique=True, verbose_name='host name')),
-                ('performance_mode', models.CharField(choices=[('min', 'minimal (4 connections)'), ('normal', 'normal (8 connections)'), ('ultra', 'ultra (16 connections)')], default='min', max_length=16, verbose_name='performance mode')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
-                ('updated_at', models.DateTimeField(auto_now=True, verbose_name='changed')),
-                ('app', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='environments', to='delivery.app', verbose_name='app')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(default="main", max_length=20, verbose_name="name")),
+                (
+                    "namespace",
+                    models.CharField(max_length=63, unique=True, verbose_name="namespace"),
+                ),
+                (
+                    "hostname",
+                    models.CharField(max_length=253, unique=True, verbose_name="host name"),
+                ),
+                (
+                    "performance_mode",
+                    models.CharField(
+                        choices=[
+                            ("min", "minimal (4 connections)"),
+                            ("normal", "normal (8 connections)"),
+                            ("ultra", "ultra (16 connections)"),
+                        ],
+                        default="min",
+                        max_length=16,
+                        verbose_name="performance mode",
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created")),
+                ("updated_at", models.DateTimeField(auto_now=True, verbose_name="changed")),
+                (
+                    "app",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="environments",
+                        to="delivery.app",
+                        verbose_name="app",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'environment',
-                'verbose_name_plural': 'environments',
-                'db_table': 'delivery_environment',
-                'ordering': ['namespace'],
+                "verbose_name": "environment",
+                "verbose_name_plural": "environments",
+                "db_table": "delivery_environment",
+                "ordering": ["namespace"],
             },
         ),
         migrations.CreateModel(
-            name='CustomDomain',
+            name="CustomDomain",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('host', models.CharField(max_length=253, unique=True, verbose_name='host name')),
-                ('status', models.CharField(choices=[('added', 'waiting for DNS'), ('verified', 'DNS verified'), ('issuing', 'certificate being issued'), ('active', 'active'), ('failing', 'failing')], default='added', max_length=16, verbose_name='state')),
-                ('reason', models.CharField(blank=True, help_text='Why it is not active.', max_length=500, verbose_name='reason')),
-                ('verified_at', models.DateTimeField(blank=True, null=True, verbose_name='DNS verified')),
-                ('checked_at', models.DateTimeField(blank=True, null=True, verbose_name='last checked')),
-                ('next_check_at', models.DateTimeField(blank=True, null=True, verbose_name='next check')),
-                ('failure_count', models.PositiveIntegerField(default=0, verbose_name='failures in a row')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
-                ('environment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='domains', to='delivery.environment', verbose_name='environment')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("host", models.CharField(max_length=253, unique=True, verbose_name="host name")),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("added", "waiting for DNS"),
+                            ("verified", "DNS verified"),
+                            ("issuing", "certificate being issued"),
+                            ("active", "active"),
+                            ("failing", "failing"),
+                        ],
+                        default="added",
+                        max_length=16,
+                        verbose_name="state",
+                    ),
+                ),
+                (
+                    "reason",
+                    models.CharField(
+                        blank=True,
+                        help_text="Why it is not active.",
+                        max_length=500,
+                        verbose_name="reason",
+                    ),
+                ),
+                (
+                    "verified_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="DNS verified"),
+                ),
+                (
+                    "checked_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last checked"),
+                ),
+                (
+                    "next_check_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="next check"),
+                ),
+                (
+                    "failure_count",
+                    models.PositiveIntegerField(default=0, verbose_name="failures in a row"),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created")),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="domains",
+                        to="delivery.environment",
+                        verbose_name="environment",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'custom domain',
-                'verbose_name_plural': 'custom domains',
-                'db_table': 'delivery_custom_domain',
-                'ordering': ['host'],
+                "verbose_name": "custom domain",
+                "verbose_name_plural": "custom domains",
+                "db_table": "delivery_custom_domain",
+                "ordering": ["host"],
             },
         ),
         migrations.CreateModel(
-            name='Plan',
+            name="Plan",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.SlugField(max_length=40, unique=True, verbose_name='code')),
-                ('name', models.CharField(max_length=80, verbose_name='name')),
-                ('slots', models.PositiveSmallIntegerField(default=1, help_text='Replicas of each environment.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10)], verbose_name='slots')),
-                ('resource_profile', models.CharField(choices=[('small', 'small'), ('medium', 'medium'), ('large', 'large')], default='small', max_length=16, verbose_name='resource profile')),
-                ('capabilities', models.JSONField(blank=True, default=dict, help_text='By name, for example {"core.secrets": {"enabled": true}}.', verbose_name='capabilities')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
-                ('updated_at', models.DateTimeField(auto_now=True, verbose_name='changed')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("code", models.SlugField(max_length=40, unique=True, verbose_name="code")),
+                ("name", models.CharField(max_length=80, verbose_name="name")),
+                (
+                    "slots",
+                    models.PositiveSmallIntegerField(
+                        default=1,
+                        help_text="Replicas of each environment.",
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(10),
+                        ],
+                        verbose_name="slots",
+                    ),
+                ),
+                (
+                    "resource_profile",
+                    models.CharField(
+                        choices=[("small", "small"), ("medium", "medium"), ("large", "large")],
+                        default="small",
+                        max_length=16,
+                        verbose_name="resource profile",
+                    ),
+                ),
+                (
+                    "capabilities",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        help_text='By name, for example {"core.secrets": {"enabled": true}}.',
+                        verbose_name="capabilities",
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created")),
+                ("updated_at", models.DateTimeField(auto_now=True, verbose_name="changed")),
             ],
             options={
-                'verbose_name': 'plan',
-                'verbose_name_plural': 'plans',
-                'db_table': 'delivery_plan',
-                'ordering': ['code'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('slots__range', (1, 10))), name='ck_delivery_plan_slots')],
+                "verbose_name": "plan",
+                "verbose_name_plural": "plans",
+                "db_table": "delivery_plan",
+                "ordering": ["code"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("slots__range", (1, 10))), name="ck_delivery_plan_slots"
+                    )
+                ],
             },
         ),
         migrations.AddField(
-            model_name='app',
-            name='plan',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='apps', to='delivery.plan', verbose_name='plan'),
+            model_name="app",
+            name="plan",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="apps",
+                to="delivery.plan",
+                verbose_name="plan",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='environment',
-            constraint=models.UniqueConstraint(fields=('app', 'name'), name='uq_delivery_environment_name'),
+            model_name="environment",
+            constraint=models.UniqueConstraint(
+                fields=("app", "name"), name="uq_delivery_environment_name"
+            ),
         ),
         migrations.AddIndex(
-            model_name='customdomain',
-            index=models.Index(fields=['next_check_at'], name='idx_delivery_domain_next_check'),
+            model_name="customdomain",
+            index=models.Index(fields=["next_check_at"], name="idx_delivery_domain_next_check"),
         ),
         migrations.AddIndex(
-            model_name='customdomain',
-            index=models.Index(fields=['environment', 'id'], name='idx_delivery_domain_order'),
+            model_name="customdomain",
+            index=models.Index(fields=["environment", "id"], name="idx_delivery_domain_order"),
         ),
     ]
