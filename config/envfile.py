@@ -33,6 +33,7 @@ def complete(path: Path, values: Mapping[str, str]) -> list[str]:
         text += "".join(f"{name}={value}\n" for name, value in missing.items())
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
+            os.fchmod(descriptor, 0o600)  # a file that was there keeps its mode otherwise
             file.write(text)
     return list(missing)
 

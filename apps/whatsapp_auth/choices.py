@@ -10,3 +10,31 @@ class Role(models.TextChoices):
     VIEWER = "viewer", _("viewer")
     OPERATOR = "operator", _("operator")
     OWNER = "owner", _("owner")
+
+
+class LoginOutcome(models.TextChoices):
+    """What happened to a login link or a person's data; refusals are kept by their error code."""
+
+    LINK_ISSUED = "link_issued", _("link issued")
+    LINKS_REVOKED = "links_revoked", _("links revoked")
+    SIGNED_IN = "signed_in", _("signed in")
+    PHONE_TAKEN_OVER = "phone_taken_over", _("phone taken over")
+    PHONE_CHANGED = "phone_changed", _("phone changed")
+    SIGNED_OUT = "signed_out", _("signed out")
+    DATA_EXPORTED = "data_exported", _("data exported")
+    DATA_ERASED = "data_erased", _("data erased")
+
+
+class NoticeKind(models.TextChoices):
+    """What a person is told at their next visit."""
+
+    PHONE_TAKEN_OVER = "phone_taken_over", _("your number is now used with another account")
+
+
+class LookupStatus(models.TextChoices):
+    """What the LID map knows about one identity."""
+
+    KNOWN = "known", _("the phone is known")
+    HIDDEN = "hidden", _("seen, but its phone is hidden")
+    UNKNOWN = "unknown", _("never seen")
+    ERROR = "error", _("not an identity")

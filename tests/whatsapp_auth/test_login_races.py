@@ -1,0 +1,79 @@
+"""Many sign-ins at once, each on a connection of its own."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+
+import pytest
+from django.db import connection
+
+from apps.common.errors import DomainError
+from apps.whatsapp_auth import errors
+from apps.whatsapp_auth.models import GoogleSession, GoogleUser
+from apps.whatsapp_auth.services import sessions
+from apps.whatsapp_auth.services.logins import sign_in
+from tests.whatsapp_auth.factories import ANA, NOW, OTHER_PHONE, PHONE, RUI, make_hint
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CONSENT = ("", "take_over")
+
+
+def run_at_once(jobs):
+    """Start the jobs together and give what each returned or raised on purpose."""
+    barrier = Barrier(len(jobs))
+
+    def run(job):
+        try:
+            barrier.wait(timeout=30)
+            return job()
+        except DomainError as error:
+            return error
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        return list(pool.map(run, jobs))
+
+
+def attempt(account, hint, now=NOW):
+    """Sign in like a person at a browser: agree to whatever the page asks for."""
+    for changes in CONSENT:
+        try:
+            return sign_in(account, hint, confirmed_changes=changes, now=now)
+        except errors.ConfirmationNeeded as error:
+            last = error
+    return last
+
+
+def test_i6_fifty_sign_ins_of_two_accounts_leave_one_holder_and_no_orphan():
+    def job(number):
+        account, at = (ANA, RUI)[number % 2], NOW + timedelta(seconds=number)
+        hint = make_hint(at=at)
+        return lambda: attempt(account, hint, now=at)
+
+    results = run_at_once([job(number) for number in range(50)])
+    kinds = Counter(type(result).__name__ for result in results)
+    holder = GoogleUser.objects.get(owner_phone=PHONE)
+    assert kinds["SignIn"] + kinds["ConfirmationNeeded"] == 50
+    assert kinds["SignIn"] >= 25
+    living = sessions.living_sessions(now=NOW)
+    assert set(living.values_list("google_user_id", flat=True)) == {holder.google_sub}
+    assert set(living.values_list("owner_phone", flat=True)) == {PHONE}
+
+
+def test_report_14_three_posts_of_one_link_give_one_session_to_one_account():
+    hint = make_hint()
+    results = run_at_once([lambda account=a: attempt(account, hint) for a in (ANA, RUI, RUI)])
+    assert GoogleSession.objects.filter(revoked_at=None).count() == 1
+    refused = [result for result in results if isinstance(result, DomainError)]
+    assert refused
+    assert all(isinstance(error, errors.LoginLinkUsed) for error in refused)
+
+
+def test_one_account_that_signs_in_for_two_phones_at_once_holds_one():
+    hints = [make_hint(PHONE), make_hint(OTHER_PHONE)] * 3
+    run_at_once([lambda hint=hint: attempt(ANA, hint) for hint in hints])
+    user = GoogleUser.objects.get()
+    living = sessions.living_sessions(now=NOW)
+    assert set(living.values_list("owner_jid", flat=True)) == {user.owner_jid}
