@@ -8,9 +8,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Final
 
+from apps.delivery.comparison import Action, ChangeKind, ObjectDiff
 from apps.delivery.errors import EmptyRender
 from apps.delivery.kube.resources import ObjectKey, key_of
 
@@ -45,15 +45,6 @@ _VOLATILE_METADATA: Final = frozenset(
     {"resourceVersion", "generation", "managedFields", "creationTimestamp"}
 )
 _CONTROLLER_ANNOTATION: Final = "deployment.kubernetes.io/"
-
-
-class Action(StrEnum):
-    """What happens to one object."""
-
-    CREATE = "create"
-    CHANGE = "change"
-    DELETE = "delete"
-    UNCHANGED = "unchanged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +113,14 @@ class Plan:
     def problems(self) -> list[str]:
         """Everything that keeps the plan from being applied."""
         return [f"{c.key.short}: {problem}" for c in self.changes for problem in c.problems]
+
+
+def planned(key: ObjectKey, diff: ObjectDiff) -> PlannedChange:
+    """The change that a comparison asks for; what others have set on the object stays."""
+    ours = [change for change in diff.changes if change.kind is not ChangeKind.FOREIGN]
+    shown = tuple(Difference(c.dotted_path, c.live, c.desired) for c in ours)
+    is_new = diff.action is Action.CREATE
+    return PlannedChange(key, diff.action, differences=() if is_new else shown)
 
 
 def in_apply_order(objects: Iterable[Object]) -> list[Object]:
