@@ -73,3 +73,8 @@ DELIVERY_HEALTH_URL = env.env_str(
     "https://{hostname}/api/health/ready",
     help="Address that must answer 2xx after a rollout; empty: no check.",
 )
+DELIVERY_PULL_SECRET_NAMESPACE = env.env_str(
+    "DELIVERY_PULL_SECRET_NAMESPACE",
+    "",
+    help="Namespace of the registry's pull secret, copied to every app; empty: not copied.",
+)

@@ -19,6 +19,7 @@ from .resources import RESOURCES, Object, ObjectKey, resource_of
 FIELD_MANAGER = "pombo"
 _PAGE_SIZE = "500"
 _APPLY = "application/apply-patch+yaml"
+_MERGE_PATCH = "application/merge-patch+json"
 _JSON_PATCH = "application/json-patch+json"
 _MAX_ADOPTIONS = 5
 
@@ -109,6 +110,15 @@ class Cluster:
             except ObjectChanged:
                 present = self.get(key)
         raise ObjectChanged(f"{key} keeps changing while its ownership is taken over.")
+
+    def annotate(self, key: ObjectKey, annotations: Mapping[str, str]) -> Object:
+        """Add annotations by a merge patch. Raises ObjectMissing."""
+        body = {"metadata": {"annotations": dict(annotations)}}
+        query = {"fieldManager": f"{FIELD_MANAGER}-marks"}
+        found: Object = self._client.request(
+            "PATCH", _path(key), query=query, body=body, content_type=_MERGE_PATCH
+        )
+        return found
 
     def watch(
         self,

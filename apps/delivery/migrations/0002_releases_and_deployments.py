@@ -5,114 +5,289 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('delivery', '0001_initial'),
+        ("delivery", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Release',
+            name="Release",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField(verbose_name='number')),
-                ('image_digest', models.CharField(max_length=71, verbose_name='image digest')),
-                ('config', models.JSONField(default=dict, help_text="The app's and plan's settings at that time.", verbose_name='settings')),
-                ('manifest_version', models.CharField(max_length=32, verbose_name='manifest version')),
-                ('note', models.CharField(blank=True, max_length=500, verbose_name='note')),
-                ('actor', models.CharField(max_length=120, verbose_name='made by')),
-                ('created_at', models.DateTimeField(verbose_name='made')),
-                ('app', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='delivery.app', verbose_name='app')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField(verbose_name="number")),
+                ("image_digest", models.CharField(max_length=71, verbose_name="image digest")),
+                (
+                    "config",
+                    models.JSONField(
+                        default=dict,
+                        help_text="The app's and plan's settings at that time.",
+                        verbose_name="settings",
+                    ),
+                ),
+                (
+                    "manifest_version",
+                    models.CharField(max_length=32, verbose_name="manifest version"),
+                ),
+                ("note", models.CharField(blank=True, max_length=500, verbose_name="note")),
+                ("actor", models.CharField(max_length=120, verbose_name="made by")),
+                ("created_at", models.DateTimeField(verbose_name="made")),
+                (
+                    "app",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="releases",
+                        to="delivery.app",
+                        verbose_name="app",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'release',
-                'verbose_name_plural': 'releases',
-                'db_table': 'delivery_release',
-                'ordering': ['-id'],
+                "verbose_name": "release",
+                "verbose_name_plural": "releases",
+                "db_table": "delivery_release",
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='DeploymentPlan',
+            name="DeploymentPlan",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('changes', models.JSONField(default=list, verbose_name='changes')),
-                ('findings', models.JSONField(default=list, verbose_name='findings')),
-                ('fingerprint', models.CharField(max_length=64, verbose_name='fingerprint')),
-                ('actor', models.CharField(max_length=120, verbose_name='made by')),
-                ('created_at', models.DateTimeField(verbose_name='made')),
-                ('expires_at', models.DateTimeField(verbose_name='expires')),
-                ('environment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='plans', to='delivery.environment', verbose_name='environment')),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='plans', to='delivery.release', verbose_name='release')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("changes", models.JSONField(default=list, verbose_name="changes")),
+                ("findings", models.JSONField(default=list, verbose_name="findings")),
+                ("fingerprint", models.CharField(max_length=64, verbose_name="fingerprint")),
+                ("actor", models.CharField(max_length=120, verbose_name="made by")),
+                ("created_at", models.DateTimeField(verbose_name="made")),
+                ("expires_at", models.DateTimeField(verbose_name="expires")),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="plans",
+                        to="delivery.environment",
+                        verbose_name="environment",
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="plans",
+                        to="delivery.release",
+                        verbose_name="release",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'deployment plan',
-                'verbose_name_plural': 'deployment plans',
-                'db_table': 'delivery_deployment_plan',
-                'ordering': ['-id'],
+                "verbose_name": "deployment plan",
+                "verbose_name_plural": "deployment plans",
+                "db_table": "delivery_deployment_plan",
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Deployment',
+            name="Deployment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('deploy', 'deploy'), ('rollback', 'roll back'), ('restart', 'restart with new secrets'), ('domains', 'change of domains')], default='deploy', max_length=16, verbose_name='kind')),
-                ('phase', models.CharField(choices=[('queued', 'queued'), ('planned', 'planned'), ('applying', 'applying'), ('progressing', 'rolling out'), ('verifying', 'verifying'), ('rolling_back', 'rolling back'), ('succeeded', 'succeeded'), ('rolled_back', 'rolled back'), ('failed', 'failed'), ('cancelled', 'cancelled')], default='queued', max_length=16, verbose_name='phase')),
-                ('percent', models.PositiveSmallIntegerField(default=0, verbose_name='progress in percent')),
-                ('reasons', models.JSONField(blank=True, default=list, verbose_name='reasons')),
-                ('error_code', models.CharField(blank=True, max_length=40, verbose_name='error')),
-                ('error_message', models.CharField(blank=True, max_length=1000, verbose_name='error message')),
-                ('is_forced', models.BooleanField(default=False, help_text='Fields that other managers own are overwritten.', verbose_name='takes fields over')),
-                ('image_ref', models.CharField(blank=True, max_length=400, verbose_name='image')),
-                ('infra_version', models.CharField(blank=True, max_length=32, verbose_name='infrastructure version')),
-                ('actor', models.CharField(max_length=120, verbose_name='started by')),
-                ('note', models.CharField(blank=True, max_length=500, verbose_name='note')),
-                ('created_at', models.DateTimeField(verbose_name='requested')),
-                ('phase_since', models.DateTimeField(verbose_name='in this phase since')),
-                ('deadline_at', models.DateTimeField(blank=True, null=True, verbose_name='must be healthy by')),
-                ('finished_at', models.DateTimeField(blank=True, null=True, verbose_name='finished')),
-                ('lease_token', models.CharField(blank=True, editable=False, max_length=36)),
-                ('lease_until', models.DateTimeField(editable=False, null=True)),
-                ('active_environment', models.OneToOneField(editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='active_deployment', to='delivery.environment')),
-                ('environment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='deployments', to='delivery.environment', verbose_name='environment')),
-                ('plan', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='deployment', to='delivery.deploymentplan', verbose_name='plan')),
-                ('fallback_release', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='delivery.release', verbose_name='rolls back to')),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='deployments', to='delivery.release', verbose_name='release')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("deploy", "deploy"),
+                            ("rollback", "roll back"),
+                            ("restart", "restart with new secrets"),
+                            ("domains", "change of domains"),
+                        ],
+                        default="deploy",
+                        max_length=16,
+                        verbose_name="kind",
+                    ),
+                ),
+                (
+                    "phase",
+                    models.CharField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("planned", "planned"),
+                            ("applying", "applying"),
+                            ("progressing", "rolling out"),
+                            ("verifying", "verifying"),
+                            ("rolling_back", "rolling back"),
+                            ("succeeded", "succeeded"),
+                            ("rolled_back", "rolled back"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="queued",
+                        max_length=16,
+                        verbose_name="phase",
+                    ),
+                ),
+                (
+                    "percent",
+                    models.PositiveSmallIntegerField(default=0, verbose_name="progress in percent"),
+                ),
+                ("reasons", models.JSONField(blank=True, default=list, verbose_name="reasons")),
+                ("error_code", models.CharField(blank=True, max_length=40, verbose_name="error")),
+                (
+                    "error_message",
+                    models.CharField(blank=True, max_length=1000, verbose_name="error message"),
+                ),
+                (
+                    "is_forced",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Fields that other managers own are overwritten.",
+                        verbose_name="takes fields over",
+                    ),
+                ),
+                ("image_ref", models.CharField(blank=True, max_length=400, verbose_name="image")),
+                (
+                    "infra_version",
+                    models.CharField(
+                        blank=True, max_length=32, verbose_name="infrastructure version"
+                    ),
+                ),
+                ("actor", models.CharField(max_length=120, verbose_name="started by")),
+                ("note", models.CharField(blank=True, max_length=500, verbose_name="note")),
+                ("created_at", models.DateTimeField(verbose_name="requested")),
+                ("phase_since", models.DateTimeField(verbose_name="in this phase since")),
+                (
+                    "deadline_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="must be healthy by"),
+                ),
+                (
+                    "finished_at",
+                    models.DateTimeField(blank=True, null=True, verbose_name="finished"),
+                ),
+                ("lease_token", models.CharField(blank=True, editable=False, max_length=36)),
+                ("lease_until", models.DateTimeField(editable=False, null=True)),
+                (
+                    "active_environment",
+                    models.OneToOneField(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="active_deployment",
+                        to="delivery.environment",
+                    ),
+                ),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="deployments",
+                        to="delivery.environment",
+                        verbose_name="environment",
+                    ),
+                ),
+                (
+                    "plan",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="deployment",
+                        to="delivery.deploymentplan",
+                        verbose_name="plan",
+                    ),
+                ),
+                (
+                    "fallback_release",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="delivery.release",
+                        verbose_name="rolls back to",
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="deployments",
+                        to="delivery.release",
+                        verbose_name="release",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'deployment',
-                'verbose_name_plural': 'deployments',
-                'db_table': 'delivery_deployment',
-                'ordering': ['-id'],
+                "verbose_name": "deployment",
+                "verbose_name_plural": "deployments",
+                "db_table": "delivery_deployment",
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='DeploymentStep',
+            name="DeploymentStep",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=160, verbose_name='step')),
-                ('status', models.CharField(choices=[('done', 'done'), ('note', 'note'), ('failed', 'failed')], max_length=16, verbose_name='result')),
-                ('message', models.CharField(blank=True, max_length=1000, verbose_name='message')),
-                ('at', models.DateTimeField(verbose_name='time')),
-                ('deployment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='delivery.deployment', verbose_name='deployment')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=160, verbose_name="step")),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("done", "done"), ("note", "note"), ("failed", "failed")],
+                        max_length=16,
+                        verbose_name="result",
+                    ),
+                ),
+                ("message", models.CharField(blank=True, max_length=1000, verbose_name="message")),
+                ("at", models.DateTimeField(verbose_name="time")),
+                (
+                    "deployment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="steps",
+                        to="delivery.deployment",
+                        verbose_name="deployment",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'deployment step',
-                'verbose_name_plural': 'deployment steps',
-                'db_table': 'delivery_deployment_step',
-                'ordering': ['id'],
-                'constraints': [models.UniqueConstraint(fields=('deployment', 'name'), name='uq_delivery_deployment_step')],
+                "verbose_name": "deployment step",
+                "verbose_name_plural": "deployment steps",
+                "db_table": "delivery_deployment_step",
+                "ordering": ["id"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("deployment", "name"), name="uq_delivery_deployment_step"
+                    )
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('app', 'number'), name='uq_delivery_release_number'),
+            model_name="release",
+            constraint=models.UniqueConstraint(
+                fields=("app", "number"), name="uq_delivery_release_number"
+            ),
         ),
         migrations.AddIndex(
-            model_name='deployment',
-            index=models.Index(fields=['phase', 'lease_until'], name='idx_delivery_deploy_claim'),
+            model_name="deployment",
+            index=models.Index(fields=["phase", "lease_until"], name="idx_delivery_deploy_claim"),
         ),
         migrations.AddIndex(
-            model_name='deployment',
-            index=models.Index(fields=['environment', 'id'], name='idx_delivery_deploy_order'),
+            model_name="deployment",
+            index=models.Index(fields=["environment", "id"], name="idx_delivery_deploy_order"),
         ),
     ]
