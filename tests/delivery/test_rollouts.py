@@ -14,6 +14,7 @@ from apps.delivery.services import deployments, rollouts
 from apps.delivery.services.leases import claim
 
 from .kube_server import KubeServer
+from .kube_server.kinds import BY_NAME
 from .rollouts import (
     BAD,
     BETTER,
@@ -98,8 +99,6 @@ def test_quota_is_told_at_once(
 ) -> None:
     """Report 10: not after ten minutes of silence."""
     deploy(environment, GOOD, cluster)
-    quota = live(server, "ResourceQuota", "oon-runtime-quota")
-    quota["spec"]["hard"]["pods"] = "1"
     deployment = queue(environment, make_release(environment, BETTER), cluster)
     hold_quota(server)
     started = timezone.now()
@@ -112,14 +111,9 @@ def test_quota_is_told_at_once(
 
 def hold_quota(server: KubeServer) -> None:
     """A second quota that somebody else made: one pod, and that one runs already."""
-    kind = rollouts.applying.key_of.__module__ and server.store
-    from .kube_server.kinds import BY_NAME
-
     metadata = {"name": "tight", "namespace": "loja-main"}
-    kind.put(
-        BY_NAME["ResourceQuota"],
-        {"kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": {"pods": "1"}}},
-    )
+    quota = {"kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": {"pods": "1"}}}
+    server.store.put(BY_NAME["ResourceQuota"], quota)
 
 
 def test_a_host_that_does_not_answer_sends_the_release_back(

@@ -113,9 +113,11 @@ class KubeServer:
     def _control(self) -> None:
         controllers = Controllers(self.store, kubelet_=self.kubelet)
         while self._is_open:
-            controllers.step()
+            seen = self.store.version
+            is_busy = controllers.step()
             with self.store.changed:
-                self.store.changed.wait(0.01)
+                if self.store.version == seen:
+                    self.store.changed.wait(0.01 if is_busy else 0.5)
 
 
 class _Server(ThreadingHTTPServer):
@@ -166,6 +168,8 @@ def _handler_for(server: KubeServer) -> type[BaseHTTPRequestHandler]:
 class _Handler(BaseHTTPRequestHandler):
     kube: KubeServer
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = 65_536
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
         """Quiet."""
@@ -303,6 +307,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(payload)
+        self.wfile.flush()
 
 
 def wait_until(condition: Any, *, seconds: float = 10.0) -> None:
