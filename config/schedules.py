@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 from django_q.models import Schedule
 
@@ -14,9 +15,20 @@ class Periodic:
     name: str
     func: str
     minutes: int
+    args: tuple[str, ...] = ()
 
 
-SCHEDULES: tuple[Periodic, ...] = ()
+# One worker of a cluster always stays free for tasks that are not resident.
+_DRAIN_SLOTS = range(1, settings.WORKER_PROCESSES)
+
+SCHEDULES: tuple[Periodic, ...] = (
+    *(
+        Periodic(f"outbox: drain {slot}", "apps.outbox.tasks.drain", 1, args=(str(slot),))
+        for slot in _DRAIN_SLOTS
+    ),
+    Periodic("outbox: release held events", "apps.outbox.tasks.release_held_events", 1),
+    Periodic("outbox: prune completed events", "apps.outbox.tasks.prune_completed", 60),
+)
 
 
 @transaction.atomic
@@ -32,6 +44,7 @@ def sync_schedules(wanted: Sequence[Periodic] = SCHEDULES) -> int:
             "func": item.func,
             "schedule_type": Schedule.MINUTES,
             "minutes": item.minutes,
+            "args": repr(item.args) if item.args else None,
             "repeats": -1,
         }
         found = Schedule.objects.filter(name=item.name)

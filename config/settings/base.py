@@ -70,7 +70,6 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "csp",
     "axes",
-    "django_q",
     "config",
     "apps.common",
     "apps.flags",
@@ -78,6 +77,8 @@ INSTALLED_APPS = [
     "apps.whatsapp_auth",
     "apps.stickers",
     "apps.delivery",
+    # After ours, so that our qcluster command takes the place of its own.
+    "django_q",
 ]
 MIDDLEWARE = [
     "apps.common.observability.RequestIdMiddleware",

@@ -6,3 +6,13 @@ env.section("Outbox")
 OUTBOX_LEASE_SECONDS = env.env_int(
     "OUTBOX_LEASE_SECONDS", 60, low=3, high=3600, help="Life of a claim without a heartbeat."
 )
+OUTBOX_RETENTION_DAYS = env.env_int(
+    "OUTBOX_RETENTION_DAYS", 14, low=1, high=3650, help="How long completed events are kept."
+)
+OUTBOX_OVERDUE_SECONDS = env.env_int(
+    "OUTBOX_OVERDUE_SECONDS",
+    300,
+    low=10,
+    high=86_400,
+    help="Age of the oldest due event from which the platform is not ready.",
+)

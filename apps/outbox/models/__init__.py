@@ -1,0 +1,13 @@
+"""All tables of the outbox."""
+
+from apps.outbox.models.mirrored import OutboxDeadLetter, OutboxEvent
+from apps.outbox.models.work import DrainSlot, HandlerState, PausedType, RedriveLog
+
+__all__ = [
+    "DrainSlot",
+    "HandlerState",
+    "OutboxDeadLetter",
+    "OutboxEvent",
+    "PausedType",
+    "RedriveLog",
+]

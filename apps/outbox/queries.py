@@ -1,0 +1,50 @@
+"""What operators and metrics ask of the outbox."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from apps.common.dialects import dialect, fetch
+from apps.outbox.choices import LeaseStatus
+from apps.outbox.models import OutboxEvent
+from apps.outbox.services.holding import HELD_UNTIL
+
+HELD = "held"
+OPEN_STATES = (LeaseStatus.PENDING, LeaseStatus.PROCESSING, LeaseStatus.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class DepthRow:
+    """How many events of a type are in a state; held ones count apart from pending ones."""
+
+    event_type: str
+    status: str
+    count: int
+
+
+def depth_by_type() -> Sequence[DepthRow]:
+    """Open events by type and state; completed ones are history and not counted here."""
+    rows = OutboxEvent.objects.filter(status__in=OPEN_STATES).exclude(available_at=HELD_UNTIL)
+    counted = rows.values_list("event_type", "status").annotate(count=Count("pk")).order_by()
+    held = (
+        OutboxEvent.objects.filter(status=LeaseStatus.PENDING, available_at=HELD_UNTIL)
+        .values_list("event_type")
+        .annotate(count=Count("pk"))
+        .order_by()
+    )
+    return [
+        *(DepthRow(*row) for row in counted),
+        *(DepthRow(event_type, HELD, count) for event_type, count in held),
+    ]
+
+
+def oldest_due_seconds() -> float:
+    """How long the oldest due event has waited; 0 when none is due. By the database's clock."""
+    age = dialect().age.format(column="MIN(available_at)")
+    rows = fetch(
+        f"SELECT {age} FROM domain_event_outbox WHERE status = 'pending'"  # noqa: S608
+        f" AND available_at <= {dialect().now}",
+        [],
+    )
+    return max(0.0, float(rows[0][0] or 0))

@@ -1,0 +1,16 @@
+"""What the outbox publishes for apps below it, which cannot publish themselves."""
+
+from typing import Any
+
+from apps.outbox.services import publish
+
+FLAG_CHANGED = "FLAG_CHANGED"
+
+
+def publish_flag_change(sender: Any, *, flag_name: str, **change: Any) -> None:
+    """Tell subscribers that a flag changed, in the transaction of the change."""
+    payload = {
+        "flag_name": flag_name,
+        **{name: change.get(name) for name in ("action", "before", "after", "actor")},
+    }
+    publish(FLAG_CHANGED, "feature_flag", flag_name, payload, priority=60)

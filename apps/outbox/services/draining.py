@@ -1,0 +1,272 @@
+"""Handling events: claim a batch, run the handlers, complete, retry or bury. See docs/outbox.md."""
+
+import logging
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.db import transaction
+
+from apps.common.dialects import as_datetime, as_json
+from apps.common.leased_queue import Claim, Row, kept_alive
+from apps.outbox import metrics
+from apps.outbox.errors import Cancelled, LeaseLost, Snoozed
+from apps.outbox.events import Event
+from apps.outbox.models import PausedType, RedriveLog
+from apps.outbox.queue import EVENT_QUEUE
+from apps.outbox.registry import Handler, registered
+from apps.outbox.services import handler_states, ordering
+from apps.outbox.services.holding import hold_back, is_open
+from apps.outbox.stopping import stop_requested
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_BATCH_SIZE = 200
+BLOCKED_DELAY_SECONDS = 1
+
+
+@dataclass(slots=True)
+class DrainReport:
+    """What one drain did: numbers of events by outcome."""
+
+    claimed: int = 0
+    completed: int = 0
+    retried: int = 0
+    dead: int = 0
+    released: int = 0
+    held: int = 0
+
+
+@dataclass(slots=True)
+class _Failure:
+    """Why an event did not complete; the handler with the earliest next try decides when."""
+
+    error: str
+    delay_seconds: float
+    is_final: bool = False
+
+
+def drain(max_seconds: float, batch_size: int = DEFAULT_BATCH_SIZE) -> DrainReport:
+    """Handle due events until there is none, the time is over, or a stop is asked for."""
+    report = DrainReport()
+    deadline = time.monotonic() + max_seconds
+
+    def must_stop() -> bool:
+        return stop_requested.is_set() or time.monotonic() >= deadline
+
+    while not must_stop():
+        claim = EVENT_QUEUE.claim(
+            batch_size,
+            lease_seconds=settings.OUTBOX_LEASE_SECONDS,
+            excluded={"event_type": _paused_types()},
+        )
+        if claim is None:
+            break
+        with kept_alive(EVENT_QUEUE, claim.token, lease_seconds=settings.OUTBOX_LEASE_SECONDS):
+            _Batch(claim, report, must_stop).run()
+    return report
+
+
+def _paused_types() -> list[str]:
+    return list(PausedType.objects.values_list("event_type", flat=True))
+
+
+@dataclass(slots=True)
+class _Batch:
+    """One claimed batch on its way through the handlers."""
+
+    claim: Claim
+    report: DrainReport
+    must_stop: Callable[[], bool]
+    rng: random.Random = field(default_factory=random.Random)
+    rows: dict[int, Row] = field(default_factory=dict)
+    events: dict[int, Event] = field(default_factory=dict)
+    failures: dict[int, _Failure] = field(default_factory=dict)
+    done: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    ended: set[int] = field(default_factory=set)
+
+    def run(self) -> None:
+        """Run all handlers, then write every outcome."""
+        self._read_events()
+        held = self._held()
+        self._give_back(held, 0, "held")
+        hold_back(held)
+        self.done.update(handler_states.done_handlers(self._retried_ids()))
+        for handler in registered():
+            self._run_handler(handler)
+        self._finish()
+
+    def _read_events(self) -> None:
+        self.report.claimed += len(self.claim.rows)
+        self.rows = {row.id: row for row in sorted(self.claim.rows, key=lambda row: row.id)}
+        redriven = self._redriven_ids()
+        for row in self.rows.values():
+            event_type, aggregate_type, aggregate_id, payload, created_at = row.values
+            self.events[row.id] = Event(
+                id=row.id,
+                event_type=event_type,
+                aggregate_type=aggregate_type,
+                aggregate_id=aggregate_id,
+                payload=as_json(payload) or {},
+                attempts=row.attempts,
+                created_at=as_datetime(created_at),
+                is_redrive=row.id in redriven,
+            )
+
+    def _redriven_ids(self) -> set[int]:
+        """Which rows an operator sent back; only asked when somebody did so lately."""
+        ids = RedriveLog.objects.filter(event_id__in=self.rows).values_list("event_id", flat=True)
+        return set(ids)
+
+    def _retried_ids(self) -> list[int]:
+        return [row.id for row in self.rows.values() if row.attempts > 1]
+
+    def _held(self) -> list[int]:
+        return [
+            event.id
+            for event in self.events.values()
+            if not is_open(event.aggregate_type, event.aggregate_id)
+        ]
+
+    # -- running handlers
+
+    def _run_handler(self, handler: Handler) -> None:
+        events = [
+            event
+            for event in self._open_events()
+            if handler.wants(event) and handler.name not in self.done[event.id]
+        ]
+        if not events:
+            return
+        started = time.perf_counter()
+        if handler.batch:
+            self._run_batched(handler, events)
+        elif handler.ordered:
+            self._run_ordered(handler, events)
+        else:
+            self._run_each(handler, events)
+        metrics.observe_handler(handler.name, time.perf_counter() - started, len(events))
+
+    def _open_events(self) -> list[Event]:
+        return [event for event in self.events.values() if event.id not in self.ended]
+
+    def _run_each(self, handler: Handler, events: Iterable[Event]) -> None:
+        for event in events:
+            if self.must_stop() and not self.done[event.id]:
+                self._give_back([event.id], 0, "released")
+            else:
+                self._run_one(handler, event)
+
+    def _run_one(self, handler: Handler, event: Event) -> bool:
+        """Run one handler for one event; tells whether it succeeded."""
+        try:
+            if handler.transactional:
+                self._run_transactional(handler, event)
+            else:
+                handler.function(event)
+        except Snoozed as wish:
+            self._give_back([event.id], wish.delay_seconds, "released")
+            return False
+        except LeaseLost:
+            self.ended.add(event.id)
+            return False
+        except Exception as error:  # noqa: BLE001 (a handler may raise anything; it is written down)
+            self._record_failure(handler, event, error)
+            return False
+        self.done[event.id].add(handler.name)
+        return True
+
+    def _run_transactional(self, handler: Handler, event: Event) -> None:
+        """Effect and completion in one transaction: both or neither, and only under our lease."""
+        others = [h for h in registered() if h.wants(event) and h.name != handler.name]
+        with transaction.atomic():
+            handler.function(event)
+            if others:
+                handler_states.remember(event.id, [handler.name])
+                is_ours = EVENT_QUEUE.heartbeat(self.claim.token) > 0
+            else:
+                is_ours = EVENT_QUEUE.complete([event.id], token=self.claim.token) == 1
+            if not is_ours:
+                raise LeaseLost(event.id)
+        if not others:
+            self.ended.add(event.id)
+            self._count([event.id], "completed")
+
+    def _run_ordered(self, handler: Handler, events: Sequence[Event]) -> None:
+        """One after another within an aggregate; whoever comes after a failure waits."""
+        blocked = ordering.blocked_aggregates(handler, events)
+        for event in events:
+            aggregate = (event.aggregate_type, event.aggregate_id)
+            if aggregate in blocked and blocked[aggregate] < event.id:
+                self._give_back([event.id], BLOCKED_DELAY_SECONDS, "released")
+            elif self.must_stop():
+                self._give_back([event.id], 0, "released")
+                blocked.setdefault(aggregate, event.id)
+            elif not self._run_one(handler, event):
+                blocked.setdefault(aggregate, event.id)
+
+    def _run_batched(self, handler: Handler, events: Sequence[Event]) -> None:
+        """One call with the latest event of each aggregate; it succeeds or fails for all."""
+        latest = {(event.aggregate_type, event.aggregate_id): event for event in events}
+        try:
+            handler.function(list(latest.values()))
+        except Exception as error:  # noqa: BLE001 (as above)
+            for event in events:
+                self._record_failure(handler, event, error)
+            return
+        for event in events:
+            self.done[event.id].add(handler.name)
+
+    def _record_failure(self, handler: Handler, event: Event, error: Exception) -> None:
+        delay = handler.retry.delay_seconds(event.attempts, rng=self.rng)
+        known = self.failures.get(event.id)
+        text = f"{handler.name.rpartition('.')[2]}: {type(error).__name__}: {error}"
+        self.failures[event.id] = _Failure(
+            error=text,
+            delay_seconds=min(delay, known.delay_seconds) if known else delay,
+            is_final=isinstance(error, Cancelled) or bool(known and known.is_final),
+        )
+        fields = {"handler": handler.name, "event_id": event.id, "attempts": event.attempts}
+        logger.warning("outbox.handler_failed", extra=fields, exc_info=error)
+
+    # -- writing outcomes
+
+    def _finish(self) -> None:
+        finished = [event.id for event in self._open_events() if event.id not in self.failures]
+        completed = EVENT_QUEUE.complete(finished, token=self.claim.token)
+        self._count(finished[:completed], "completed")
+        handler_states.forget([i for i in finished if self.rows[i].attempts > 1])
+        for event_id, failure in self.failures.items():
+            if event_id not in self.ended:
+                self._write_failure(event_id, failure)
+
+    def _write_failure(self, event_id: int, failure: _Failure) -> None:
+        row = self.rows[event_id]
+        handler_states.remember(event_id, self.done[event_id])
+        if row.is_last_attempt or failure.is_final:
+            if EVENT_QUEUE.bury([row], token=self.claim.token, error=failure.error):
+                self._count([event_id], "dead")
+            return
+        changed = EVENT_QUEUE.retry(
+            [event_id],
+            token=self.claim.token,
+            error=failure.error,
+            delay_seconds=failure.delay_seconds,
+        )
+        if changed:
+            self._count([event_id], "retried")
+
+    def _give_back(self, ids: Sequence[int], delay_seconds: int, outcome: str) -> None:
+        EVENT_QUEUE.release(ids, token=self.claim.token, delay_seconds=delay_seconds)
+        self.ended.update(ids)
+        for event_id in ids:
+            handler_states.remember(event_id, self.done[event_id])
+        self._count(ids, outcome)
+
+    def _count(self, ids: Sequence[int], outcome: str) -> None:
+        setattr(self.report, outcome, getattr(self.report, outcome) + len(ids))
+        for event_type, count in Counter(self.events[i].event_type for i in ids).items():
+            metrics.count_events(event_type, outcome, count)

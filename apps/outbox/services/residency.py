@@ -1,0 +1,57 @@
+"""The resident drain: one task per slot that stays, works, sleeps until woken, and hands over.
+
+A slot is held by one task at a time, by a row that its holder renews. The task enqueues its own
+successor when its time is over, so that there is no gap; a schedule starts it anew after a crash.
+"""
+
+import time
+import uuid
+from datetime import timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+from django_q.tasks import async_task
+
+from apps.outbox.models import DrainSlot
+from apps.outbox.queue import EVENT_QUEUE
+from apps.outbox.services.draining import drain
+from apps.outbox.stopping import stop_requested
+from apps.outbox.waking import wait_for_work
+
+RESIDENT_SECONDS = 50
+ROUND_SECONDS = 5
+HOLD_SECONDS = 20
+TASK = "apps.outbox.tasks.drain"
+
+
+def reside(slot: str) -> None:
+    """Handle events until the time is over or a stop is asked for; nothing if the slot is held."""
+    holder = str(uuid.uuid4())
+    if not _take(slot, holder):
+        return
+    until = time.monotonic() + RESIDENT_SECONDS
+    try:
+        while not stop_requested.is_set() and time.monotonic() < until and _take(slot, holder):
+            drain(ROUND_SECONDS)
+            wait_for_work(_idle_seconds())
+    finally:
+        DrainSlot.objects.filter(name=slot, holder=holder).update(held_until=None)
+    if not stop_requested.is_set():
+        async_task(TASK, slot)
+
+
+def _idle_seconds() -> float:
+    """How long nothing is due, at most a round."""
+    wait = EVENT_QUEUE.seconds_until_due()
+    return ROUND_SECONDS if wait is None else min(ROUND_SECONDS, wait)
+
+
+def _take(slot: str, holder: str) -> bool:
+    """Take or renew the slot; False when another task holds it."""
+    now = timezone.now()
+    DrainSlot.objects.get_or_create(name=slot)
+    free = Q(holder=holder) | Q(held_until=None) | Q(held_until__lt=now)
+    taken = DrainSlot.objects.filter(free, name=slot).update(
+        holder=holder, held_until=now + timedelta(seconds=HOLD_SECONDS)
+    )
+    return taken == 1
