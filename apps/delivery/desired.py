@@ -2,35 +2,14 @@
 
 from typing import Any
 
-from django.conf import settings
-
 from apps.delivery.context import DeliveryContext, as_context
-from apps.delivery.infra import Infra, as_infra
 from apps.delivery.manifests import baseline, runtime
-from apps.delivery.models import App, Environment, Release
+from apps.delivery.models import Environment, Release
+from apps.delivery.queries import current_infra, verified_hosts
 
 Manifest = dict[str, Any]
 # Raised when the same release would render to other objects than before.
 MANIFEST_VERSION = "1"
-
-
-def infra() -> Infra:
-    """The cluster's side of every render."""
-    return as_infra(settings.DELIVERY_INFRA)
-
-
-def release_config(app: App) -> dict[str, Any]:
-    """The settings that a release freezes: those of the app and its plan, not of a place."""
-    return {
-        "replicas": app.plan.slots,
-        "resource_profile": app.plan.resource_profile,
-        "functional_capabilities": app.plan.capabilities,
-        "pod_security": app.pod_security,
-        "run_as_user": app.run_as_user,
-        "writable_paths": app.writable_paths,
-        "egress": app.egress,
-        "liveness_path": app.liveness_path,
-    }
 
 
 def context_for(
@@ -41,7 +20,6 @@ def context_for(
     Raises DeliveryContextError.
     """
     app = environment.app
-    domains = environment.domains.filter(verified_at__isnull=False).order_by("id")
     return as_context(
         {
             **release.config,
@@ -51,7 +29,7 @@ def context_for(
             "image_repository": app.image_repository,
             "release_id": str(release.number),
             "performance_mode": environment.performance_mode,
-            "custom_domains": list(domains.values_list("host", flat=True)),
+            "custom_domains": verified_hosts(environment),
             "secrets_checksum": secrets_checksum,
         }
     )
@@ -67,8 +45,8 @@ def desired_objects(
 ) -> list[Manifest]:
     """All objects of the environment, secrets excepted. Raises DeliveryContextError."""
     context = context_for(environment, release, secrets_checksum=secrets_checksum)
-    around = infra()
+    infra = current_infra()
     return [
-        *baseline(context, around),
-        *runtime(context, around, image_ref(environment, release)),
+        *baseline(context, infra),
+        *runtime(context, infra, image_ref(environment, release)),
     ]

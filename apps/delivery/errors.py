@@ -9,7 +9,7 @@ Conflict     ── CoreSecretsLost        the app's key is gone and must not be
 
 from typing import Any
 
-from apps.common.errors import Conflict, InvalidInput, NotFound, Unavailable
+from apps.common.errors import Conflict, InvalidInput, LimitReached, NotFound, Unavailable
 
 _SHOWN_CHARACTERS = 80
 
@@ -42,6 +42,50 @@ class InvalidPullSecret(InvalidInput):
     """Registry credentials that the kubelet could not read."""
 
     code = "invalid_pull_secret"
+
+
+class NameNeverChanges(InvalidInput):
+    """A code or namespace names objects in the cluster; a new one would leave them behind."""
+
+    code = "name_never_changes"
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"{field} never changes.", details={"field": field})
+        self.field = field
+
+
+class NotOnPlatform(InvalidInput):
+    """An environment's host must lie below a domain of the platform."""
+
+    code = "not_on_platform"
+
+
+class PlatformHost(InvalidInput):
+    """The host lies below a domain of the platform, so no customer can bring it."""
+
+    code = "platform_host"
+
+
+class EnvironmentNotFound(NotFound):
+    """No environment has this namespace."""
+
+    code = "environment_not_found"
+
+
+class DomainLimitReached(LimitReached):
+    """The environment already has as many custom domains as it may have."""
+
+    code = "domain_limit_reached"
+
+
+class NameTaken(Conflict):
+    """A code, namespace or host that another app has; `details` names the field."""
+
+    code = "name_taken"
+
+    def __init__(self, field: str, value: str) -> None:
+        super().__init__(f"{field} {value!r} is taken.", details={"field": field, "value": value})
+        self.field = field
 
 
 class CoreSecretsLost(Conflict):

@@ -78,9 +78,10 @@ def test_an_invalid_context_renders_nothing(render):
         render(context_fields(replicas=0), INFRA)
 
 
-def test_an_unreadable_cluster_version_is_refused():
+@pytest.mark.parametrize("version", ["latest", "1", "1.26", "v1.9.1", ""])
+def test_a_cluster_version_that_cannot_be_served_is_refused(version):
     with pytest.raises(DeliveryContextError, match="KUBERNETES_VERSION"):
-        baseline(context_fields(), {"KUBERNETES_VERSION": "latest"})
+        baseline(context_fields(), {"KUBERNETES_VERSION": version})
 
 
 def test_updates_start_a_new_pod_before_an_old_one_stops():

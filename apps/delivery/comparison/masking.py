@@ -16,7 +16,7 @@ def is_secret(kind: str, path: Path) -> bool:
     """True for the values of a Secret and for variables whose name says that they hold one."""
     if kind == "Secret":
         return path[0] in _SECRET_DATA
-    return len(path) > 2 and path[-3] == "env" and path[-1] == "value" and _is_telling(path[-2])  # noqa: PLR2004
+    return len(path) > 2 and path[-3] == "env" and path[-1] == "value" and is_telling_name(path[-2])  # noqa: PLR2004
 
 
 def masked(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -43,13 +43,13 @@ def _mask_variables(node: Any) -> None:
             if (
                 isinstance(variable, dict)
                 and "value" in variable
-                and _is_telling(variable.get("name"))
+                and is_telling_name(variable.get("name"))
             ):
                 variable["value"] = MASK
         for child in node.values():
             _mask_variables(child)
 
 
-def _is_telling(name: Any) -> bool:
+def is_telling_name(name: Any) -> bool:
     """True for a name such as API_TOKEN or [MONGODB_URI]."""
     return _SECRET_NAME.search(str(name).strip("[]")) is not None

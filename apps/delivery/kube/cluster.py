@@ -111,10 +111,12 @@ class Cluster:
                 present = self.get(key)
         raise ObjectChanged(f"{key} keeps changing while its ownership is taken over.")
 
-    def annotate(self, key: ObjectKey, annotations: Mapping[str, str]) -> Object:
-        """Add annotations by a merge patch. Raises ObjectMissing."""
-        body = {"metadata": {"annotations": dict(annotations)}}
-        query = {"fieldManager": f"{FIELD_MANAGER}-marks"}
+    def merge(self, key: ObjectKey, patch: Mapping[str, Any]) -> Object:
+        """Set some fields and leave the rest (a merge patch). Raises ObjectMissing.
+
+        Under a manager of its own, so that no apply drops what was set here.
+        """
+        body, query = dict(patch), {"fieldManager": f"{FIELD_MANAGER}-values"}
         found: Object = self._client.request(
             "PATCH", _path(key), query=query, body=body, content_type=_MERGE_PATCH
         )

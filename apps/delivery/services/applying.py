@@ -7,12 +7,14 @@ from django.conf import settings
 
 from apps.delivery import planning
 from apps.delivery.comparison import compare
-from apps.delivery.desired import desired_objects, image_ref
+from apps.delivery.desired import context_for, desired_objects, image_ref
 from apps.delivery.kube.cluster import Cluster
 from apps.delivery.kube.errors import ObjectChanged
 from apps.delivery.kube.ownership import CLIENT_SIDE_MANAGERS, is_client_side
 from apps.delivery.kube.resources import ObjectKey, key_of
+from apps.delivery.manifests import baseline
 from apps.delivery.models import Environment, Release
+from apps.delivery.queries import current_infra
 from apps.delivery.services.leases import Hold
 from apps.delivery.services.plans import live_members
 from apps.delivery.services.secrets import ensure_secrets
@@ -31,9 +33,10 @@ def apply_release(
     Raises FieldConflict, ObjectRefused, AdmissionDenied, ClusterUnreachable, DeploymentLeaseLost.
     """
     environment = hold.deployment.environment
-    first = _namespace_of(environment, release)
-    _apply_once(hold, cluster, first, is_forced=is_forced, prefix=prefix)
-    checksum = ensure_secrets(cluster, environment, release, keep=hold.keep)
+    context = context_for(environment, release)
+    home, *_ = baseline(context, current_infra())
+    _apply_once(hold, cluster, home, is_forced=is_forced, prefix=prefix)
+    checksum = ensure_secrets(cluster, context, keep=hold.keep)
     wanted = desired_objects(environment, release, secrets_checksum=checksum)
     for each in planning.in_apply_order(wanted):
         hold.keep()
@@ -47,11 +50,6 @@ def facts_of(environment: Environment, release: Release) -> dict[str, str]:
         "image_ref": image_ref(environment, release),
         "infra_version": str(settings.DELIVERY_INFRA["INFRA_SCHEMA_VERSION"]),
     }
-
-
-def _namespace_of(environment: Environment, release: Release) -> Manifest:
-    wanted = desired_objects(environment, release)
-    return next(each for each in wanted if each["kind"] == "Namespace")
 
 
 def _apply_once(

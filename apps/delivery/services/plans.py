@@ -17,6 +17,8 @@ from apps.delivery.kube.resources import ObjectKey, key_of
 from apps.delivery.manifests import membership_labels
 from apps.delivery.models import DeploymentPlan, Environment, Release
 from apps.delivery.planning import Plan, PlannedChange
+from apps.delivery.policy import Finding
+from apps.delivery.queries import preview_findings
 from apps.delivery.services.secrets import live_checksum
 
 Manifest = dict[str, Any]
@@ -47,10 +49,12 @@ def make_plan(
     """
     survey = survey_environment(environment, release, cluster=cluster)
     plan = plan_of(survey, cluster=cluster, namespace=environment.namespace)
+    findings = preview_findings(survey.desired)
     return DeploymentPlan.objects.create(
         environment=environment,
         release=release,
         changes=[change.as_json() for change in plan.changes],
+        findings=[_finding_as_json(finding) for finding in findings],
         fingerprint=plan.fingerprint,
         actor=actor,
         created_at=now,
@@ -108,6 +112,17 @@ def _try_out(
     except (ObjectRefused, AdmissionDenied, ObjectMissing) as refusal:
         return replace(change, problems=(refusal.message,))
     return change
+
+
+def _finding_as_json(finding: Finding) -> dict[str, str]:
+    return {
+        "severity": finding.severity.value,
+        "object": f"{finding.key.kind} {finding.key.name}",
+        "path": finding.path,
+        "rule": finding.rule,
+        "message": finding.message,
+        "fix": finding.fix,
+    }
 
 
 def check_still_true(plan: DeploymentPlan, *, cluster: Cluster) -> None:

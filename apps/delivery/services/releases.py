@@ -6,9 +6,10 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
-from apps.delivery.desired import MANIFEST_VERSION, release_config
+from apps.delivery.desired import MANIFEST_VERSION
 from apps.delivery.errors import InvalidDigest
 from apps.delivery.models import App, Release
+from apps.delivery.queries import app_settings
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
@@ -33,7 +34,7 @@ def create_release(
         app=locked,
         number=last + 1,
         image_digest=image_digest,
-        config=release_config(locked),
+        config=app_settings(locked),
         manifest_version=MANIFEST_VERSION,
         note=note,
         actor=actor,
