@@ -54,7 +54,7 @@ DELIVERY_PLAN_SECONDS = env.env_int(
 DELIVERY_LEASE_SECONDS = env.env_int(
     "DELIVERY_LEASE_SECONDS",
     90,
-    low=5,
+    low=2,
     high=3600,
     help="After this without a sign of life another worker takes a deployment over.",
 )
