@@ -71,3 +71,13 @@ class StepStatus(models.TextChoices):
     DONE = "done", _("done")
     NOTE = "note", _("note")
     FAILED = "failed", _("failed")
+
+
+class HealthStatus(models.TextChoices):
+    """How an environment did at the last look."""
+
+    HEALTHY = "healthy", _("healthy")
+    DEGRADED = "degraded", _("degraded")
+    PROGRESSING = "progressing", _("rolling out")
+    MISSING = "missing", _("missing")
+    UNKNOWN = "unknown", _("unknown")
