@@ -51,15 +51,20 @@ class Infra:
         return int(match[1]), int(match[2])
 
 
-def as_infra(source: "Infra | Mapping[str, Any]") -> Infra:
-    """Read upper-case names from a mapping; missing and None mean the default.
+def as_infra(source: "Infra | Mapping[str, Any] | object") -> Infra:
+    """Read the upper-case names from a mapping or a settings object.
 
-    Names that delivery does not know are left alone. Raises DeliveryContextError.
+    Missing and None mean the default; other names are left alone. Raises DeliveryContextError.
     """
     if isinstance(source, Infra):
         return source
-    known = {field.name: source.get(field.name.upper()) for field in fields(Infra)}
-    for name, value in known.items():
+    values = {
+        field.name: source.get(field.name.upper())
+        if isinstance(source, Mapping)
+        else getattr(source, field.name.upper(), None)
+        for field in fields(Infra)
+    }
+    for name, value in values.items():
         if value is not None and not isinstance(value, str) and name != "infra_schema_version":
             raise DeliveryContextError(name.upper(), "must be text", value=value)
-    return Infra(**{name: value for name, value in known.items() if value is not None})
+    return Infra(**{name: value for name, value in values.items() if value is not None})
