@@ -31,12 +31,9 @@ class Infra:
     kubernetes_version: str = "1.34"
 
     def __post_init__(self) -> None:
-        text = self.kubernetes_version
-        if _VERSION.fullmatch(text) is None:
-            problem = "write the cluster's version as 1.34 or v1.34.2"
-            raise DeliveryContextError("KUBERNETES_VERSION", problem, value=text)
         if self.version < OLDEST_VERSION:
-            raise DeliveryContextError("KUBERNETES_VERSION", "must be 1.27 or newer", value=text)
+            problem = "must be 1.27 or newer"
+            raise DeliveryContextError("KUBERNETES_VERSION", problem, value=self.kubernetes_version)
 
     @property
     def has_native_sleep(self) -> bool:
@@ -47,7 +44,9 @@ class Infra:
     def version(self) -> tuple[int, int]:
         """Major and minor version of the cluster."""
         match = _VERSION.fullmatch(self.kubernetes_version)
-        assert match is not None, "checked at construction"  # noqa: S101 - tells mypy
+        if match is None:
+            problem = "write the cluster's version as 1.34 or v1.34.2"
+            raise DeliveryContextError("KUBERNETES_VERSION", problem, value=self.kubernetes_version)
         return int(match[1]), int(match[2])
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from apps.delivery.supervisor import main
+
 DEADLINE_SECONDS = 20
 IDLE = "while :; do sleep 0.02; done"
 STUBBORN = f"trap '' TERM INT QUIT HUP; echo ready >> $LOG; {IDLE}"
@@ -217,6 +219,16 @@ def test_only_the_backend_hears_the_port(run):
     until(lambda: len(run.lines()) == 3)
     run.stop()
     assert {"backend=4000", "proxy="} <= set(run.lines())
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--backend", ""], ["--backend", "'"], ["--backend", "true", "--extra", "x"]]
+)
+def test_a_command_line_that_names_no_program_is_refused(arguments, capfd):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage" in capfd.readouterr().err
 
 
 def test_it_loads_nothing_but_the_standard_library():
