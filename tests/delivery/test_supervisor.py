@@ -3,6 +3,7 @@
 import os
 import random
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -219,6 +220,21 @@ def test_only_the_backend_hears_the_port(run):
     until(lambda: len(run.lines()) == 3)
     run.stop()
     assert {"backend=4000", "proxy="} <= set(run.lines())
+
+
+def can_make_namespaces():
+    probe = ["unshare", "--pid", "--fork", "--mount-proc", "true"]
+    return shutil.which("unshare") and subprocess.run(probe, capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not can_make_namespaces(), reason="needs the right to make a PID namespace")
+def test_as_first_process_of_a_container_it_keeps_its_promises(run):
+    command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-m"]
+    backend = shell("(setsid sleep 60 &); test $PPID = 1 && exit 3")
+    command += ["apps.delivery.supervisor", "--backend", backend, "--proxy", shell(IDLE)]
+    run.process = subprocess.Popen(command, env=run.env)
+    assert run.process.wait(DEADLINE_SECONDS) == 3
+    assert run.processes() == []
 
 
 @pytest.mark.parametrize(
