@@ -79,12 +79,12 @@ class AppForm(CheckedForm):
     """An app, checked as part of a context."""
 
     writable_paths = LinesField(
-        label=_("writable folders"),
+        label=_("Writable folders"),
         required=False,
         help_text=_("One path a line; each gets a temporary volume."),
     )
     egress = OptionalJSONField(
-        label=_("outgoing connections"),
+        label=_("Outgoing connections"),
         required=False,
         help_text=_(
             'Rules such as [{"name": "crm", "ports": [443], "cidrs": ["203.0.113.0/24"]}]; '
