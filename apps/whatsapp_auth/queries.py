@@ -6,7 +6,13 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from apps.whatsapp_auth.digests import audit_digest
-from apps.whatsapp_auth.jids import KIND_OF_SERVER, JidKind, parse_jid, phone_variants
+from apps.whatsapp_auth.jids import (
+    KIND_OF_SERVER,
+    JidKind,
+    is_lid_jid,
+    parse_jid,
+    phone_variants,
+)
 from apps.whatsapp_auth.login_links import to_phone_digits
 from apps.whatsapp_auth.models import (
     AccountNotice,
@@ -25,11 +31,15 @@ def owner_jids_of(owner_jid: str) -> frozenset[str]:
 
     A LID with a known phone gives the phone's addresses as well.
     """
-    mapped = LidMapping.objects.filter(lid=owner_jid).values_list("jid", flat=True).first()
-    digits = to_phone_digits(mapped or owner_jid) if "@" in (mapped or owner_jid) else ""
-    if not digits:
-        return frozenset({owner_jid})
-    return frozenset({owner_jid}) | _addresses_with_lids([digits])
+    digits = _phone_behind(owner_jid)
+    return frozenset({owner_jid}) | (_addresses_with_lids([digits]) if digits else frozenset())
+
+
+def addresses_of_person(owner_jid: str) -> frozenset[str]:
+    """Like `owner_jids_of`, in every national spelling of the number."""
+    digits = _phone_behind(owner_jid)
+    variants = phone_variants(digits)
+    return frozenset({owner_jid}) | (_addresses_with_lids(variants) if variants else frozenset())
 
 
 def active_ban(*, google_sub: str | None, email: str | None, owner_jid: str | None) -> Ban | None:
@@ -42,14 +52,6 @@ def active_ban(*, google_sub: str | None, email: str | None, owner_jid: str | No
     if owner_jid:
         named |= Q(owner_jid__in=addresses_of_person(owner_jid))
     return Ban.objects.filter(named, revoked_at=None).order_by("created_at", "id").first()
-
-
-def addresses_of_person(owner_jid: str) -> frozenset[str]:
-    """Like `owner_jids_of`, in every national spelling of the number."""
-    addresses = owner_jids_of(owner_jid)
-    phones = {digits for jid in addresses if "@" in jid and (digits := to_phone_digits(jid))}
-    variants = {other for digits in phones for other in phone_variants(digits)}
-    return addresses | _addresses_with_lids(variants) if variants else addresses
 
 
 def accounts_of_phone(digits: str) -> QuerySet[GoogleUser]:
@@ -95,6 +97,14 @@ def recent_events(user: GoogleUser) -> QuerySet[LoginEvent]:
 def phone_addresses(phones: Iterable[str]) -> frozenset[str]:
     """The numbers on every phone server."""
     return frozenset(f"{phone}@{server}" for phone in phones for server in PHONE_SERVERS)
+
+
+def _phone_behind(owner_jid: str) -> str:
+    """The number of an owner address, through the LID map for a LID; '' without one."""
+    jid: str | None = owner_jid
+    if is_lid_jid(owner_jid):
+        jid = LidMapping.objects.filter(lid=owner_jid).values_list("jid", flat=True).first()
+    return to_phone_digits(jid) if jid and "@" in jid else ""
 
 
 def _addresses_with_lids(phones: Iterable[str]) -> frozenset[str]:

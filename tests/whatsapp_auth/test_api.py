@@ -229,7 +229,13 @@ def test_the_stored_digest_is_no_cookie():
     assert client.get(f"{API}/auth/google/session").status_code in {401, 403}
 
 
-def test_being_seen_is_noted_once_per_interval(django_assert_max_num_queries):
+def test_checking_a_session_costs_three_queries(django_assert_num_queries):
+    client = person_client(make_session(now=timezone.now()))
+    with django_assert_num_queries(3):
+        assert client.get(f"{API}/auth/google/session").status_code == 200
+
+
+def test_being_seen_is_noted_once_per_interval():
     opened = make_session(now=timezone.now() - timedelta(minutes=5))
     client = person_client(opened)
     client.get(f"{API}/auth/google/session")

@@ -1,12 +1,9 @@
 """Many sign-ins at once, each on a connection of its own."""
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
 
 import pytest
-from django.db import connection
 
 from apps.common.errors import DomainError
 from apps.whatsapp_auth import errors
@@ -14,26 +11,10 @@ from apps.whatsapp_auth.models import GoogleSession, GoogleUser
 from apps.whatsapp_auth.services import sessions
 from apps.whatsapp_auth.services.logins import sign_in
 from tests.whatsapp_auth.factories import ANA, NOW, OTHER_PHONE, PHONE, RUI, make_hint
+from tests.whatsapp_auth.threads import run_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CONSENT = ("", "take_over")
-
-
-def run_at_once(jobs):
-    """Start the jobs together and give what each returned or raised on purpose."""
-    barrier = Barrier(len(jobs))
-
-    def run(job):
-        try:
-            barrier.wait(timeout=30)
-            return job()
-        except DomainError as error:
-            return error
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        return list(pool.map(run, jobs))
 
 
 def attempt(account, hint, now=NOW):
