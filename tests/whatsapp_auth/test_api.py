@@ -1,7 +1,10 @@
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.db import OperationalError, connection
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -212,6 +215,20 @@ def test_i9_no_answer_shows_a_session_token(owner):
         text = client.get(f"{API}/{path}").content.decode()
         assert opened.token not in text
         assert opened.session.session_token not in text
+
+
+def test_i10_a_session_lives_in_the_database_and_in_no_process():
+    opened = make_session(now=timezone.now())
+    cache.clear()
+    code = (
+        "import django; django.setup()\n"
+        "from apps.whatsapp_auth.digests import session_digest\n"
+        f"print(session_digest({opened.token!r}))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert sessions.living_sessions(now=timezone.now()).get().pk == answer.stdout.strip()
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "y" * 5000, "é", "a; b"])
