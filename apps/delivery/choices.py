@@ -39,3 +39,45 @@ class DomainStatus(models.TextChoices):
     ISSUING = "issuing", _("certificate being issued")
     ACTIVE = "active", _("active")
     FAILING = "failing", _("failing")
+
+
+class DeploymentPhase(models.TextChoices):
+    """Where a deployment stands; the moves between them are in `rollout_state`."""
+
+    QUEUED = "queued", _("queued")
+    PLANNED = "planned", _("planned")
+    APPLYING = "applying", _("applying")
+    PROGRESSING = "progressing", _("rolling out")
+    VERIFYING = "verifying", _("verifying")
+    ROLLING_BACK = "rolling_back", _("rolling back")
+    SUCCEEDED = "succeeded", _("succeeded")
+    ROLLED_BACK = "rolled_back", _("rolled back")
+    FAILED = "failed", _("failed")
+    CANCELLED = "cancelled", _("cancelled")
+
+
+class DeploymentKind(models.TextChoices):
+    """What a deployment was asked for."""
+
+    DEPLOY = "deploy", _("deploy")
+    ROLLBACK = "rollback", _("roll back")
+    RESTART = "restart", _("restart with new secrets")
+    DOMAINS = "domains", _("change of domains")
+
+
+class StepStatus(models.TextChoices):
+    """How a step ended."""
+
+    DONE = "done", _("done")
+    NOTE = "note", _("note")
+    FAILED = "failed", _("failed")
+
+
+class HealthStatus(models.TextChoices):
+    """How an environment did at the last look."""
+
+    HEALTHY = "healthy", _("healthy")
+    DEGRADED = "degraded", _("degraded")
+    PROGRESSING = "progressing", _("rolling out")
+    MISSING = "missing", _("missing")
+    UNKNOWN = "unknown", _("unknown")

@@ -9,7 +9,7 @@ Conflict     ── CoreSecretsLost        the app's key is gone and must not be
 
 from typing import Any
 
-from apps.common.errors import Conflict, InvalidInput
+from apps.common.errors import Conflict, InvalidInput, LimitReached, NotFound, Unavailable
 
 _SHOWN_CHARACTERS = 80
 
@@ -44,7 +44,126 @@ class InvalidPullSecret(InvalidInput):
     code = "invalid_pull_secret"
 
 
+class NameNeverChanges(InvalidInput):
+    """A code or namespace names objects in the cluster; a new one would leave them behind."""
+
+    code = "name_never_changes"
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"{field} never changes.", details={"field": field})
+        self.field = field
+
+
+class NotOnPlatform(InvalidInput):
+    """An environment's host must lie below a domain of the platform."""
+
+    code = "not_on_platform"
+
+
+class PlatformHost(InvalidInput):
+    """The host lies below a domain of the platform, so no customer can bring it."""
+
+    code = "platform_host"
+
+
+class EnvironmentNotFound(NotFound):
+    """No environment has this namespace."""
+
+    code = "environment_not_found"
+
+
+class DomainLimitReached(LimitReached):
+    """The environment already has as many custom domains as it may have."""
+
+    code = "domain_limit_reached"
+
+
+class NameTaken(Conflict):
+    """A code, namespace or host that another app has; `details` names the field."""
+
+    code = "name_taken"
+
+    def __init__(self, field: str, value: str) -> None:
+        super().__init__(f"{field} {value!r} is taken.", details={"field": field, "value": value})
+        self.field = field
+
+
 class CoreSecretsLost(Conflict):
     """The app had a secrets key and it is gone; a new one would orphan what it encrypted."""
 
     code = "core_secrets_lost"
+
+
+class EmptyRender(Conflict):
+    """The renderer returned nothing for an app; that never means "delete everything"."""
+
+    code = "empty_render"
+
+    def __init__(self) -> None:
+        super().__init__("The render is empty, so nothing is applied and nothing is deleted.")
+
+
+class InvalidDigest(InvalidInput):
+    """The image of a release is not named by its sha256 digest."""
+
+    code = "invalid_digest"
+
+
+class ReleaseNotFound(NotFound):
+    """The app has no release of this number."""
+
+    code = "release_not_found"
+
+
+class PlanExpired(Conflict):
+    """The plan is too old to be confirmed; make a new one."""
+
+    code = "plan_expired"
+
+
+class PlanOutdated(Conflict):
+    """The cluster or the app changed after the plan was made; make a new one."""
+
+    code = "plan_outdated"
+
+
+class PlanBlocked(Conflict):
+    """The plan has problems that the cluster would refuse; `details["problems"]` names them."""
+
+    code = "plan_blocked"
+
+
+class NothingToChange(Conflict):
+    """The cluster already is as the release wants it."""
+
+    code = "nothing_to_change"
+
+
+class NothingToRollBack(Conflict):
+    """No deployment is under way, or there is no earlier release that worked."""
+
+    code = "nothing_to_roll_back"
+
+
+class DeploymentNotFound(NotFound):
+    """There is no deployment with this id."""
+
+    code = "deployment_not_found"
+
+
+class CannotCancel(Conflict):
+    """The deployment has already touched the cluster, or is over."""
+
+    code = "cannot_cancel"
+
+
+class DeploymentLeaseLost(Conflict):
+    """Another worker has taken over the deployment; this one must stop."""
+
+    code = "deployment_lease_lost"
+
+
+class ClusterNotConfigured(Unavailable):
+    """No cluster is configured: set KUBE_URL, KUBECONFIG, or run inside a cluster."""
+
+    code = "cluster_not_configured"

@@ -11,6 +11,8 @@ from typing import Any, Final
 from apps.delivery.errors import DeliveryContextError
 
 _VERSION: Final = re.compile(r"v?([0-9]{1,3})\.([0-9]{1,3})(?:[.+-].*)?")
+# Older clusters know neither matchLabelKeys nor unhealthyPodEvictionPolicy.
+OLDEST_VERSION: Final = (1, 27)
 # KEP-3960: the sleep action of lifecycle hooks is on by default since this version.
 _NATIVE_SLEEP_VERSION: Final = (1, 30)
 
@@ -29,9 +31,12 @@ class Infra:
     kubernetes_version: str = "1.34"
 
     def __post_init__(self) -> None:
-        if _VERSION.fullmatch(self.kubernetes_version) is None:
+        text = self.kubernetes_version
+        if _VERSION.fullmatch(text) is None:
             problem = "write the cluster's version as 1.34 or v1.34.2"
-            raise DeliveryContextError("KUBERNETES_VERSION", problem, value=self.kubernetes_version)
+            raise DeliveryContextError("KUBERNETES_VERSION", problem, value=text)
+        if self.version < OLDEST_VERSION:
+            raise DeliveryContextError("KUBERNETES_VERSION", "must be 1.27 or newer", value=text)
 
     @property
     def has_native_sleep(self) -> bool:

@@ -41,3 +41,40 @@ DELIVERY_INFRA: dict[str, Any] = {
         "KUBERNETES_VERSION", "1.34", help="Version of the cluster; schemas and features follow it."
     ),
 }
+KUBE_URL = env.env_str(
+    "KUBE_URL", "", help="Address of the API server; empty: KUBECONFIG, else the pod's account."
+)
+KUBE_TOKEN = env.env_str("KUBE_TOKEN", "", help="Bearer token for KUBE_URL.", secret=True)
+KUBE_CA_FILE = env.env_str("KUBE_CA_FILE", "", help="Certificate authority of KUBE_URL.")
+KUBECONFIG = env.env_str("KUBECONFIG", "", help="Path of a kubeconfig file.")
+KUBE_CONTEXT = env.env_str("KUBE_CONTEXT", "", help="Context of KUBECONFIG; empty: its current one.")
+DELIVERY_PLAN_SECONDS = env.env_int(
+    "DELIVERY_PLAN_SECONDS", 900, low=30, high=86_400, help="How long a plan can be confirmed."
+)
+DELIVERY_LEASE_SECONDS = env.env_int(
+    "DELIVERY_LEASE_SECONDS",
+    90,
+    low=2,
+    high=3600,
+    help="After this without a sign of life another worker takes a deployment over.",
+)
+DELIVERY_ROLLBACK_SECONDS = env.env_int(
+    "DELIVERY_ROLLBACK_SECONDS",
+    600,
+    low=5,
+    high=7200,
+    help="Time that a rollback has of its own to become healthy.",
+)
+DELIVERY_VERIFY_SECONDS = env.env_int(
+    "DELIVERY_VERIFY_SECONDS", 120, low=1, high=1800, help="Time for the HTTP check of the host."
+)
+DELIVERY_HEALTH_URL = env.env_str(
+    "DELIVERY_HEALTH_URL",
+    "https://{hostname}/api/health/ready",
+    help="Address that must answer 2xx after a rollout; empty: no check.",
+)
+DELIVERY_PULL_SECRET_NAMESPACE = env.env_str(
+    "DELIVERY_PULL_SECRET_NAMESPACE",
+    "",
+    help="Namespace of the registry's pull secret, copied to every app; empty: not copied.",
+)

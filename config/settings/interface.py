@@ -47,6 +47,13 @@ UNFOLD = {
     "SITE_TITLE": "Pombo",
     "SITE_HEADER": "Pombo",
     "SITE_SYMBOL": "send",
+    "SITE_FAVICONS": [
+        {
+            "rel": "icon",
+            "type": "image/svg+xml",
+            "href": lambda _request: static("common/pombo.svg"),
+        }
+    ],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": True,
     "SIDEBAR": {"show_search": True, "show_all_applications": True},

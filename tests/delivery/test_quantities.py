@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.delivery.errors import InvalidQuantity
 from apps.delivery.quantities import (
-    InvalidQuantity,
     canonical_quantity,
     cpu_quantity,
     is_same_quantity,

@@ -26,14 +26,16 @@ class Controllers:
         self._progressed_at: dict[str, float] = {}
         self._sequence = 0
 
-    def step(self) -> None:
-        """One round over namespaces, deployments and pods."""
-        for deployment in self.store.list(DEPLOYMENT):
+    def step(self) -> bool:
+        """One round over namespaces, deployments and pods; whether time alone may change more."""
+        deployments = self.store.list(DEPLOYMENT)
+        for deployment in deployments:
             with self.store.changed:
                 self._reconcile(deployment)
         with self.store.changed:
-            self.kubelet.step(self.store)
+            is_busy = self.kubelet.step(self.store)
             self._finish_namespaces()
+        return is_busy or any(_is_unfinished(deployment) for deployment in deployments)
 
     def _reconcile(self, listed: Object) -> None:
         metadata = listed["metadata"]
@@ -272,6 +274,11 @@ class Controllers:
                     self.store.delete(kind, name, held["metadata"]["name"])
         if not remains:
             self.store.delete(NAMESPACE, "", name)
+
+
+def _is_unfinished(deployment: Object) -> bool:
+    progressing = _conditions(deployment["status"]).get("Progressing", {})
+    return progressing.get("reason") not in {"NewReplicaSetAvailable", "ProgressDeadlineExceeded"}
 
 
 def template_hash(template: Object) -> str:

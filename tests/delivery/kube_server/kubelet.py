@@ -26,11 +26,13 @@ class Kubelet:
         self.behaviours: dict[str, str] = {}
         self._seen: dict[str, float] = {}
 
-    def step(self, store: Store) -> None:
-        """One look at every pod."""
+    def step(self, store: Store) -> bool:
+        """One look at every pod; whether one of them only waits for its time."""
         now = time.monotonic()
-        for pod in store.list(POD):
+        pods = store.list(POD)
+        for pod in pods:
             self._advance(store, pod, now)
+        return any("deletionTimestamp" in p["metadata"] or not is_ready(p) for p in pods)
 
     def _advance(self, store: Store, pod: Object, now: float) -> None:
         metadata = pod["metadata"]

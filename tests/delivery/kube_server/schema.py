@@ -25,7 +25,7 @@ def _document(name: str) -> dict[str, Any]:
 
 
 def check(kind: Kind, wanted: dict[str, Any]) -> None:
-    """Raise RefusedError with 500 for unknown fields, wrong types, repeated keys, bad quantities."""
+    """Refuse, with 500, unknown fields, wrong types, repeated keys and bad quantities."""
     metadata = wanted["metadata"]
     version = kind.api_version if kind.group else f"/{kind.api_version}"
     place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; {version}"

@@ -7,7 +7,7 @@ import threading
 import time
 import urllib.parse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
@@ -49,6 +49,7 @@ class KubeServer:
         self._faults: list[tuple[int, int | None]] = []
         self._runs_controllers = runs_controllers
         self._is_open = False
+        self._cuts = 0
         self._http: ThreadingHTTPServer | None = None
         self._threads: list[threading.Thread] = []
 
@@ -75,10 +76,6 @@ class KubeServer:
         for thread in self._threads:
             thread.join(timeout=5)
 
-    def is_open(self) -> bool:
-        """Whether watches go on."""
-        return self._is_open
-
     def fail_next(self, code: int, *, times: int = 1, retry_after: int | None = None) -> None:
         """Answer the next requests with this status code."""
         self._faults += [(code, retry_after)] * times
@@ -86,6 +83,23 @@ class KubeServer:
     def drop_next(self, *, times: int = 1) -> None:
         """Close the connection of the next requests without an answer."""
         self._faults += [(_DROP, None)] * times
+
+    def cut_watches(self) -> None:
+        """End every open watch in the middle of its stream."""
+        self._cuts += 1
+        with self.store.changed:
+            self.store.changed.notify_all()
+
+    def until_cut(self) -> Callable[[], bool]:
+        """Whether a watch opened now may go on; breaks the connection when it may not."""
+        cuts = self._cuts
+
+        def goes_on() -> bool:
+            if self._cuts != cuts:
+                raise ConnectionResetError
+            return self._is_open
+
+        return goes_on
 
     def take_fault(self) -> tuple[int, int | None] | None:
         """The fault that the present request meets, if any."""
@@ -99,9 +113,11 @@ class KubeServer:
     def _control(self) -> None:
         controllers = Controllers(self.store, kubelet_=self.kubelet)
         while self._is_open:
-            controllers.step()
+            seen = self.store.version
+            is_busy = controllers.step()
             with self.store.changed:
-                self.store.changed.wait(0.01)
+                if self.store.version == seen:
+                    self.store.changed.wait(0.01 if is_busy else 0.5)
 
 
 class _Server(ThreadingHTTPServer):
@@ -152,6 +168,8 @@ def _handler_for(server: KubeServer) -> type[BaseHTTPRequestHandler]:
 class _Handler(BaseHTTPRequestHandler):
     kube: KubeServer
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = 65_536
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
         """Quiet."""
@@ -252,18 +270,22 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.kube.calls[f"WATCH {kind.plural}"] += 1
         namespace, query = request.namespace, request.query
-        self._stream(lists.watch(store, kind, namespace, query, self.kube.is_open))
+        self._stream(lists.watch(store, kind, namespace, query, self.kube.until_cut()))
 
     def _stream(self, events: Iterator[Object]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Connection", "close")
+        self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         self.close_connection = True
         with contextlib.suppress(ConnectionError):
             for event in events:
-                self.wfile.write(json.dumps(event).encode() + b"\n")
-                self.wfile.flush()
+                self._chunk(json.dumps(event).encode() + b"\n")
+            self._chunk(b"")
+
+    def _chunk(self, payload: bytes) -> None:
+        self.wfile.write(f"{len(payload):x}\r\n".encode() + payload + b"\r\n")
+        self.wfile.flush()
 
     def _discover(self, path: str) -> None:
         for exchange in json.loads(_DISCOVERY.read_text())["exchanges"]:
@@ -285,6 +307,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(payload)
+        self.wfile.flush()
 
 
 def wait_until(condition: Any, *, seconds: float = 10.0) -> None:

@@ -1,6 +1,6 @@
 """Objects by kind and name, one version counter for all, and the log that watches read."""
 
-import copy
+import marshal
 import threading
 import uuid
 from collections.abc import Callable, Iterable
@@ -29,6 +29,11 @@ def timestamp() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def _copied(value: Any) -> Any:
+    """A deep copy of plain data; many times faster than `copy.deepcopy`."""
+    return marshal.loads(marshal.dumps(value))  # noqa: S302 - our own bytes, a moment old
+
+
 class Store:
     """The state of a cluster. Every method may be called from any thread."""
 
@@ -44,14 +49,14 @@ class Store:
         """A copy of one object."""
         with self.changed:
             found = self._objects.get(kind, {}).get((namespace, name))
-            return copy.deepcopy(found)
+            return _copied(found)
 
     def list(self, kind: Kind, namespace: str = "") -> "list[Object]":
         """Copies of all objects of a kind, by namespace and name."""
         with self.changed:
             found = self._objects.get(kind, {})
             chosen = sorted(key for key in found if namespace in {"", key[0]})
-            return [copy.deepcopy(found[key]) for key in chosen]
+            return [_copied(found[key]) for key in chosen]
 
     def put(self, kind: Kind, new: Object) -> Object:
         """Store an object under the next version; what becomes of it is logged."""
@@ -62,7 +67,7 @@ class Store:
             metadata.setdefault("uid", str(uuid.uuid4()))
             metadata.setdefault("creationTimestamp", timestamp())
             self._stamp(new)
-            self._objects[kind][key] = copy.deepcopy(new)
+            self._objects[kind][key] = _copied(new)
             self._record(kind, before, self._objects[kind][key])
             return new
 
@@ -72,7 +77,7 @@ class Store:
             gone = self._objects.get(kind, {}).pop((namespace, name), None)
             if gone is None:
                 return None
-            last = copy.deepcopy(gone)
+            last = _copied(gone)
             self._stamp(last)
             self._record(kind, last, None)
             return last
@@ -85,7 +90,7 @@ class Store:
             present = self.get(kind, namespace, name)
             if present is None:
                 return None
-            new = copy.deepcopy(present)
+            new = _copied(present)
             edit(new)
             return self.put(kind, new) if new != present else present
 

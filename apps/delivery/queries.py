@@ -1,0 +1,72 @@
+"""Reads of delivery: the settings of an app, and what an environment would look like."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django.conf import settings
+
+from apps.delivery.context import DeliveryContext, as_context
+from apps.delivery.infra import Infra, as_infra
+from apps.delivery.manifests import baseline, runtime
+from apps.delivery.models import App, Environment
+from apps.delivery.policy import Finding, check_objects
+
+# Stands for the release in a preview, which has none yet.
+PREVIEW_RELEASE_ID: Final = "preview"
+PREVIEW_DIGEST: Final = "sha256:" + "0" * 64
+
+
+def current_infra() -> Infra:
+    """The cluster that the settings describe. Raises DeliveryContextError."""
+    return as_infra(settings.DELIVERY_INFRA)
+
+
+def app_settings(app: App) -> dict[str, Any]:
+    """The settings of an app and its plan, by the names of a delivery context."""
+    return {
+        "replicas": app.plan.slots,
+        "resource_profile": app.plan.resource_profile,
+        "functional_capabilities": app.plan.capabilities,
+        "pod_security": app.pod_security,
+        "run_as_user": app.run_as_user,
+        "writable_paths": app.writable_paths,
+        "egress": app.egress,
+        "liveness_path": app.liveness_path,
+    }
+
+
+def verified_hosts(environment: Environment) -> list[str]:
+    """The custom domains that are routed, in the order in which they were added."""
+    domains = environment.domains.filter(verified_at__isnull=False).order_by("id")
+    return list(domains.values_list("host", flat=True))
+
+
+def preview_context(environment: Environment) -> DeliveryContext:
+    """The context of an environment as its tables stand now. Raises DeliveryContextError."""
+    app = environment.app
+    return as_context(
+        {
+            **app_settings(app),
+            "app_code": app.code,
+            "namespace": environment.namespace,
+            "hostname": environment.hostname,
+            "image_repository": app.image_repository,
+            "release_id": PREVIEW_RELEASE_ID,
+            "performance_mode": environment.performance_mode,
+            "custom_domains": verified_hosts(environment),
+        }
+    )
+
+
+def preview_objects(
+    environment: Environment, *, image_digest: str = PREVIEW_DIGEST
+) -> list[dict[str, Any]]:
+    """All objects of an environment, without a cluster. Raises DeliveryContextError."""
+    context, infra = preview_context(environment), current_infra()
+    image_ref = f"{context.image_repository}@{image_digest}"
+    return [*baseline(context, infra), *runtime(context, infra, image_ref)]
+
+
+def preview_findings(objects: Sequence[dict[str, Any]]) -> list[Finding]:
+    """What is wrong with rendered objects, for the cluster that the settings describe."""
+    return check_objects(objects, current_infra())

@@ -1,0 +1,220 @@
+"""What can be wrong with an image, an archive or a pack.
+
+StickerRefused      an image that WhatsApp would not accept; `rule` names why
+ArchiveRefused      a pack's archive or folder that cannot be read safely
+Pack…               what a pack does not allow
+"""
+
+from typing import Any, ClassVar
+
+from apps.common.errors import Conflict, Forbidden, InvalidInput, LimitReached, NotFound
+
+
+class StickerRefused(InvalidInput):
+    """An image breaks one of WhatsApp's rules."""
+
+    code = "sticker_refused"
+    rule: ClassVar[str] = ""
+
+    def __init__(self, message: str, **values: Any) -> None:
+        super().__init__(message, details={"rule": self.rule, **values})
+
+
+class NotWebp(StickerRefused):
+    """Another format, whatever the file's name says."""
+
+    rule = "format"
+
+    def __init__(self) -> None:
+        super().__init__("The file is not a WebP image.")
+
+
+class BrokenImage(StickerRefused):
+    """Cut off or damaged."""
+
+    rule = "readable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The image cannot be read: {reason}.", reason=reason)
+
+
+class FileTooLarge(StickerRefused):
+    """More bytes than WhatsApp takes."""
+
+    rule = "file_size"
+
+    def __init__(self, size_bytes: int, *, limit: int) -> None:
+        super().__init__(
+            f"The file has {size_bytes:,} bytes; at most {limit:,} are allowed.",
+            size_bytes=size_bytes,
+            limit_bytes=limit,
+        )
+
+
+class WrongDimensions(StickerRefused):
+    """A sticker has exactly 512 × 512 pixels."""
+
+    rule = "dimensions"
+
+    def __init__(self, width: int, height: int) -> None:
+        super().__init__(
+            f"A sticker has 512 × 512 pixels, this one {width} × {height}.",
+            width=width,
+            height=height,
+        )
+
+
+class WrongTrayDimensions(StickerRefused):
+    """A pack's icon has 24 to 512 pixels a side."""
+
+    rule = "tray_dimensions"
+
+    def __init__(self, width: int, height: int) -> None:
+        super().__init__(
+            f"A pack's icon has 24 to 512 pixels a side, this one {width} × {height}.",
+            width=width,
+            height=height,
+        )
+
+
+class ImageBomb(StickerRefused):
+    """A small file that would fill the memory when decoded."""
+
+    rule = "decompression_bomb"
+
+    def __init__(self, width: int | None = None, height: int | None = None) -> None:
+        super().__init__("The image is too large to be decoded.", width=width, height=height)
+
+
+class FrameTooShort(StickerRefused):
+    """A frame is shown for at least 8 ms."""
+
+    rule = "frame_duration"
+
+    def __init__(self, duration_ms: int) -> None:
+        super().__init__(
+            f"Each frame lasts at least 8 ms, one lasts {duration_ms}.", duration_ms=duration_ms
+        )
+
+
+class AnimationTooLong(StickerRefused):
+    """An animation lasts at most ten seconds."""
+
+    rule = "animation_duration"
+
+    def __init__(self, duration_ms: int) -> None:
+        super().__init__(
+            f"An animation lasts at most 10,000 ms, this one {duration_ms}.",
+            duration_ms=duration_ms,
+        )
+
+
+class WrongEmojiCount(StickerRefused):
+    """A sticker carries one to three emojis."""
+
+    rule = "emoji_count"
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"A sticker has 1 to 3 emojis, this one {count}.", count=count)
+
+
+class MixedAnimation(StickerRefused):
+    """A pack holds still or animated stickers, never both."""
+
+    rule = "mixed_animation"
+
+    def __init__(self, *, pack_is_animated: bool) -> None:
+        kind = "animated" if pack_is_animated else "still"
+        super().__init__(f"This pack holds only {kind} stickers.")
+
+
+class ArchiveRefused(InvalidInput):
+    """A pack's folder or archive cannot be read, or not safely."""
+
+    code = "archive_refused"
+
+    def __init__(self, message: str, **values: Any) -> None:
+        super().__init__(message, details=values)
+
+
+class PackNotFound(NotFound):
+    """No such pack, or not one that the caller may see."""
+
+    code = "pack_not_found"
+
+    def __init__(self, key: str) -> None:
+        super().__init__("There is no such pack.", details={"pack": key})
+
+
+class NotPackOwner(Forbidden):
+    """The pack belongs to somebody else."""
+
+    code = "not_allowed"
+
+    def __init__(self) -> None:
+        super().__init__("This pack belongs to somebody else.")
+
+
+class DuplicateSticker(Conflict):
+    """The pack already holds this image."""
+
+    code = "duplicate_sticker"
+
+    def __init__(self, sha256: str) -> None:
+        super().__init__("The pack already holds this sticker.", details={"sha256": sha256})
+
+
+class PackFull(LimitReached):
+    """A pack holds a limited number of stickers."""
+
+    code = "pack_limit_reached"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"A pack holds at most {limit} stickers.", details={"limit": limit})
+
+
+class InvalidText(InvalidInput):
+    """A name or label that is empty or too long."""
+
+    code = "invalid_text"
+
+    def __init__(self, field: str, *, limit: int) -> None:
+        super().__init__(
+            f"{field} needs 1 to {limit} characters.", details={"field": field, "limit": limit}
+        )
+
+
+class StickerNotFound(NotFound):
+    """No sticker has that digest."""
+
+    code = "sticker_not_found"
+
+    def __init__(self, sha256: str) -> None:
+        super().__init__("There is no such sticker.", details={"sha256": sha256})
+
+
+class StickerFileMissing(NotFound):
+    """The sticker is known, but its file is gone."""
+
+    code = "sticker_file_missing"
+
+    def __init__(self, sha256: str) -> None:
+        super().__init__("The sticker's file is missing.", details={"sha256": sha256})
+
+
+class KeySpaceExhausted(Conflict):
+    """No free key was found for a pack's name."""
+
+    code = "pack_key_exhausted"
+
+    def __init__(self) -> None:
+        super().__init__("No free key was found for this name; choose another.")
+
+
+class InvalidCursor(InvalidInput):
+    """A cursor that this list did not give."""
+
+    code = "invalid_cursor"
+
+    def __init__(self) -> None:
+        super().__init__("The cursor does not belong to this list; start again without one.")
