@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 from datetime import timedelta
@@ -70,6 +71,26 @@ def test_pairs_and_payloads_are_learnt_and_bad_ones_named(bot):
     answer = bot.post(f"{API}/senders:learn", lesson).json()
     assert (answer["written_count"], answer["rejected"]) == (2, {"x": "not_a_lid"})
     assert LidMapping.objects.filter(jid__isnull=False).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("senders:resolve", {"user": "a\x00@lid"}),
+        ("senders:resolve", {"user": {"lid": "\ud800@lid", "jid": 5}}),
+        ("senders:resolve", {"message": {"key": "x"}}),
+        ("senders:learn", {"pairs": [{"lid": "\ud800@lid", "jid": "\x00"}], "source": "x"}),
+        ("senders:learn", {"payload": {"messages": 5, "contacts": [None, 7, []]}}),
+        ("senders:learn", {"pairs": [], "source": "\ud800"}),
+        ("login-links", {"message": {"key": {"remoteJid": "\ud800@s.whatsapp.net"}}}),
+        ("login-links", [1]),
+        ("auth/google/session", {"id_token": "\ud800", "wa": {"x": []}}),
+    ],
+)
+def test_strange_values_are_answered_and_never_break(bot, path, data, settings):
+    settings.GOOGLE_CLIENT_ID = ""
+    answer = bot.post(f"{API}/{path}", json.dumps(data), content_type="application/json")
+    assert answer.status_code in {200, 400, 409, 503}
 
 
 def test_i2_a_link_is_made_from_the_alternative_address(bot):
