@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.whatsapp_auth import queries
 from apps.whatsapp_auth.admin.system import SystemWrittenAdmin
 from apps.whatsapp_auth.digests import audit_digest
-from apps.whatsapp_auth.jids import mask_jid
+from apps.whatsapp_auth.jids import mask_jid, phone_variants
 from apps.whatsapp_auth.login_links import to_owner_jid, to_phone_digits
 from apps.whatsapp_auth.models import LidHistory, LidMapping, LoginEvent
 from apps.whatsapp_auth.services.senders import resolve_sender
@@ -57,7 +57,7 @@ class LidMappingAdmin(SystemWrittenAdmin):
         if question and self.has_view_permission(request):
             address = question if "@" in question else to_owner_jid(question) or question
             context["sender"] = resolve_sender(address, now=timezone.now())
-            context["addresses"] = sorted(queries.addresses_of_person(address))
+            context["addresses"] = sorted(queries.owner_jids_of(address))
             context["spans"] = queries.lid_spans(address)
             context["accounts"] = queries.find_accounts(question)
         return TemplateResponse(request, "whatsapp_auth/admin/resolve.html", context)
@@ -116,9 +116,9 @@ class LoginEventAdmin(SystemWrittenAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        phone = audit_digest(to_phone_digits(term) or term)
+        phones = [audit_digest(phone) for phone in phone_variants(to_phone_digits(term))]
         other = audit_digest(term)
-        named = Q(phone_digest=phone) | Q(account_digest=other) | Q(address_digest=other)
+        named = Q(phone_digest__in=phones) | Q(account_digest=other) | Q(address_digest=other)
         return queryset.filter(named), False
 
 
@@ -126,5 +126,5 @@ def _by_address(rows: QuerySet[Any], search_term: str) -> QuerySet[Any]:
     term = search_term.strip()
     if not term:
         return rows
-    addresses = queries.addresses_of_person(to_owner_jid(term) or term) | {term}
+    addresses = queries.owner_jids_of(to_owner_jid(term) or term) | {term}
     return rows.filter(Q(lid__in=addresses) | Q(jid__in=addresses))

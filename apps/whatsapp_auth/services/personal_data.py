@@ -77,7 +77,7 @@ def identify(text: str) -> Whose:
         starts.add(text)
     elif owner := to_owner_jid(text):
         starts.add(owner)
-    addresses = frozenset().union(*map(queries.addresses_of_person, starts)) if starts else starts
+    addresses = frozenset().union(*map(queries.owner_jids_of, starts)) if starts else starts
     whose = Whose(frozenset(account.google_sub for account in accounts), frozenset(addresses))
     if not any(rows.exists() for rows in _rows(whose).values()):
         raise errors.PersonNotFound
