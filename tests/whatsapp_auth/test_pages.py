@@ -108,7 +108,7 @@ def test_i4_the_page_names_both_before_a_take_over_and_the_loser_is_told(client)
     page = choose_account(other, RUI)
     assert "a***@example.com" in page.content.decode()
     press_confirm(other, page)
-    assert "taken over" in client.get(reverse("login")).content.decode()
+    assert "took over" in client.get(reverse("login")).content.decode()
     assert AccountNotice.objects.get().google_sub == ANA.sub
 
 
