@@ -19,6 +19,7 @@ def test_one_lid_learnt_with_two_phones_at_once_has_one_open_span():
         at = NOW + timedelta(seconds=number)
         return lambda: lid_map.learn(LID, JIDS[number % 2], now=at)
 
+    lid_map.learn(LID, None, now=NOW - timedelta(hours=1))
     run_at_once([job(number) for number in range(10)])
     span = LidHistory.objects.get(valid_to=None)
     assert (span.lid, span.jid) == (LID, LidMapping.objects.get().jid)
