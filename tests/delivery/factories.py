@@ -1,4 +1,4 @@
-"""What the delivery tests build: contexts, clusters and image references."""
+"""What the delivery tests build: contexts, rows and image references."""
 
 from typing import Any
 

@@ -58,8 +58,8 @@ def knows(manifest: Mapping[str, Any], version: tuple[int, int]) -> bool:
 @lru_cache(maxsize=64)
 def _validator(kind: str, api_version: str, version: tuple[int, int]) -> Any:
     """The validator of one kind, or None."""
-    # Imported here, since only checks need it; the library has no types.
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # noqa: PLC0415
+    # Imported here, since only checks need it.
+    from jsonschema import Draft202012Validator  # noqa: PLC0415
     from referencing import Resource  # noqa: PLC0415
 
     group, slash, number = api_version.rpartition("/")

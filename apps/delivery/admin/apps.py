@@ -1,0 +1,174 @@
+"""Plans, apps and environments: lists with their neighbours, and what an app becomes."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import ModelAdmin, TabularInline
+
+from apps.delivery.admin import previews
+from apps.delivery.admin.forms import AppForm, EnvironmentForm, PlanForm
+from apps.delivery.models import App, CustomDomain, Environment, Plan
+from apps.delivery.services import apps as services
+
+
+@admin.register(Plan)
+class PlanAdmin(ModelAdmin):
+    """What customers contract, and how many apps follow each plan."""
+
+    form = PlanForm
+    list_display = ["name", "code", "slots", "resource_profile", "app_count", "updated_at"]
+    list_filter = ["resource_profile"]
+    search_fields = ["code", "name"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Plan]:
+        rows: QuerySet[Plan] = super().get_queryset(request)
+        return rows.annotate(apps_total=Count("apps"))
+
+    @admin.display(description=_("apps"), ordering="apps_total")
+    def app_count(self, plan: Any) -> SafeString:
+        """The number, as a link to the apps."""
+        address = f"{reverse('admin:delivery_app_changelist')}?plan__id__exact={plan.pk}"
+        return format_html('<a href="{}">{}</a>', address, plan.apps_total)
+
+    def save_model(self, request: HttpRequest, obj: Plan, form: ModelForm, change: bool) -> None:
+        services.save_plan(obj, actor=request.user.get_username())
+
+    def has_delete_permission(self, request: HttpRequest, obj: Plan | None = None) -> bool:
+        """A plan that apps follow stays."""
+        is_used = obj is not None and obj.apps.exists()
+        return not is_used and super().has_delete_permission(request, obj)
+
+
+class EnvironmentInline(TabularInline):
+    """The environments of an app, each with a link to its page."""
+
+    model = Environment
+    fields = ["name", "namespace", "hostname", "performance_mode"]
+    readonly_fields = fields
+    extra = 0
+    show_change_link = True
+
+    def has_add_permission(self, request: HttpRequest, obj: App | None = None) -> bool:
+        """They are added on their own page, where names are proposed."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: App | None = None) -> bool:
+        """What runs in the cluster is not removed by a tick here."""
+        return False
+
+
+@admin.register(App)
+class AppAdmin(ModelAdmin):
+    """The customers' programs; their objects in the cluster are named after the code."""
+
+    form = AppForm
+    list_display = ["code", "name", "plan", "pod_security", "environment_count", "updated_at"]
+    list_filter = ["plan", "pod_security"]
+    list_select_related = ["plan"]
+    search_fields = ["code", "name", "image_repository"]
+    autocomplete_fields = ["plan"]
+    inlines = [EnvironmentInline]
+    fieldsets = [
+        (None, {"fields": ["code", "name", "plan", "image_repository"]}),
+        (_("Security"), {"fields": ["pod_security", "run_as_user", "writable_paths"]}),
+        (_("Network and health"), {"fields": ["egress", "liveness_path"]}),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[App]:
+        rows: QuerySet[App] = super().get_queryset(request)
+        return rows.annotate(environments_total=Count("environments"))
+
+    @admin.display(description=_("environments"), ordering="environments_total")
+    def environment_count(self, app: Any) -> SafeString:
+        """The number, as a link to the environments."""
+        address = f"{reverse('admin:delivery_environment_changelist')}?app__id__exact={app.pk}"
+        return format_html('<a href="{}">{}</a>', address, app.environments_total)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: App | None = None) -> list[str]:
+        return [] if obj is None else ["code"]
+
+    def save_model(self, request: HttpRequest, obj: App, form: ModelForm, change: bool) -> None:
+        services.save_app(obj, actor=request.user.get_username())
+
+    def has_delete_permission(self, request: HttpRequest, obj: App | None = None) -> bool:
+        """An app with environments stays."""
+        is_used = obj is not None and obj.environments.exists()
+        return not is_used and super().has_delete_permission(request, obj)
+
+
+class CustomDomainInline(TabularInline):
+    """The custom domains of an environment, with what is known about each."""
+
+    model = CustomDomain
+    fields = ["host", "status", "reason", "verified_at", "checked_at"]
+    readonly_fields = fields
+    extra = 0
+    show_change_link = True
+
+    def has_add_permission(self, request: HttpRequest, obj: Environment | None = None) -> bool:
+        """They are added on their own page."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Environment | None = None) -> bool:
+        """They are removed on their own page."""
+        return False
+
+
+@admin.register(Environment)
+class EnvironmentAdmin(ModelAdmin):
+    """One running copy of an app, what it becomes in the cluster, and what is wrong with that."""
+
+    form = EnvironmentForm
+    list_display = ["namespace", "app", "name", "host_link", "performance_mode", "updated_at"]
+    list_filter = ["performance_mode", ("app", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["app"]
+    search_fields = ["namespace", "hostname", "app__code"]
+    autocomplete_fields = ["app"]
+    inlines = [CustomDomainInline]
+    fieldsets = [
+        (None, {"fields": ["app", "name", "namespace", "hostname", "performance_mode"]}),
+        (_("Preview"), {"fields": ["findings", "manifests"]}),
+    ]
+    readonly_fields = ["findings", "manifests"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Environment]:
+        rows: QuerySet[Environment] = super().get_queryset(request)
+        return rows.select_related("app__plan")
+
+    @admin.display(description=_("host name"), ordering="hostname")
+    def host_link(self, environment: Environment) -> SafeString:
+        """The host, as a link to what runs there."""
+        host = environment.hostname
+        return format_html('<a href="https://{}/" rel="noopener">{}</a>', host, host)
+
+    @admin.display(description=_("findings"))
+    def findings(self, environment: Environment) -> SafeString:
+        """What a deployment would stumble over, each with its way out."""
+        return previews.findings_list(environment)
+
+    @admin.display(description=_("manifests"))
+    def manifests(self, environment: Environment) -> SafeString:
+        """The objects of the next deployment."""
+        return previews.manifest_text(environment)
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Environment | None = None
+    ) -> list[str]:
+        fixed = [] if obj is None else ["app", "name", "namespace"]
+        return [*self.readonly_fields, *fixed]
+
+    def save_model(
+        self, request: HttpRequest, obj: Environment, form: ModelForm, change: bool
+    ) -> None:
+        services.save_environment(obj, actor=request.user.get_username())
+
+    def has_delete_permission(self, request: HttpRequest, obj: Environment | None = None) -> bool:
+        """What runs in the cluster is not removed by deleting a row."""
+        return False
