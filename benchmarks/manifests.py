@@ -3,7 +3,8 @@
     python benchmarks/manifests.py [--apps 500] [--rounds 200]
 
 The floor is what no renderer can beat: ten plain dicts like ours, made anew and dumped as JSON. The
-typed client builds ten Deployments of that size from kubernetes.client models and serialises them. Times are the best of five rounds; memory is the growth of resident pages in a fresh process.
+typed client builds ten Deployments of that size from kubernetes.client models and serialises them.
+Times are the best of five rounds; memory is the growth of resident pages in a fresh process.
 """
 
 import argparse

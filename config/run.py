@@ -6,6 +6,7 @@ chooses where the pages are served (8000).
 
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -22,7 +23,8 @@ def main() -> int:
     print(_welcome(f"http://127.0.0.1:{port}"), flush=True)  # noqa: T201 (the command's output)
     return supervise(
         proxy=ChildSpec("web", _web_command(port), cwd=BASE_DIR, env=shared_env),
-        backend=ChildSpec("worker", _manage("qcluster"), cwd=BASE_DIR, env=shared_env),
+        # The whole group hears the signal; of SIGINT the cluster takes heed and its children none.
+        backend=ChildSpec("worker", _manage("qcluster"), signal.SIGINT, BASE_DIR, shared_env),
         grace_ms=GRACE_MS,
     )
 

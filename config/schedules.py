@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 from django_q.models import Schedule
+from django_q.tasks import async_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Periodic:
     args: tuple[str, ...] = ()
 
 
+CLASSIFY, REBUILD = "classification_cycle", "rebuild_cycle"
 # One worker of a cluster always stays free for tasks that are not resident.
 _DRAIN_SLOTS = range(1, settings.WORKER_PROCESSES)
 
@@ -30,8 +32,17 @@ SCHEDULES: tuple[Periodic, ...] = (
     Periodic("delivery: drive rollouts", "apps.delivery.tasks.drive_rollouts", 1),
     Periodic("delivery: check domains", "apps.delivery.tasks.check_domains", 1),
     Periodic("delivery: refresh fleet", "apps.delivery.tasks.refresh_fleet", 2),
+    Periodic("stickers: classify", "apps.stickers.tasks.schedule_cycle", 2, args=(CLASSIFY,)),
+    Periodic("stickers: rebuild", "apps.stickers.tasks.schedule_cycle", 4, args=(REBUILD,)),
     Periodic("outbox: prune completed events", "apps.outbox.tasks.prune_completed", 60),
+    Periodic("whatsapp_auth: forget by age", "apps.whatsapp_auth.tasks.prune_identities", 60),
 )
+
+
+def start_residents() -> None:
+    """Queue a drain for each slot now; the schedule alone would take half a minute."""
+    for slot in _DRAIN_SLOTS:
+        async_task("apps.outbox.tasks.drain", str(slot))
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""Browser policies: public pages load only from here, the admin has a policy of its own."""
+"""Browser policies: public pages load only from here, tools of staff have their own policy."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from django.urls import reverse
 
 
 class AdminPolicyMiddleware:
-    """Give answers below the admin's address the named policy that its theme needs."""
+    """Give the admin and the API's reader the named policy that their scripts need."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -16,7 +16,7 @@ class AdminPolicyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Handle one request and mark the answer."""
         response = self.get_response(request)
-        if request.path.startswith(reverse("admin:index")):
+        if request.path.startswith((reverse("admin:index"), reverse("api-docs"))):
             # django-csp reads this attribute; its decorators set the same one.
             response._csp_config = settings.ADMIN_CONTENT_SECURITY_POLICY["DIRECTIVES"]  # type: ignore[attr-defined]  # noqa: SLF001
         return response

@@ -1,8 +1,8 @@
 """What can be wrong with an image, an archive or a pack.
 
-    StickerRefused      an image that WhatsApp would not accept; `rule` names why
-    ArchiveRefused      a pack's archive or folder that cannot be read safely
-    Pack…               what a pack does not allow
+StickerRefused      an image that WhatsApp would not accept; `rule` names why
+ArchiveRefused      a pack's archive or folder that cannot be read safely
+Pack…               what a pack does not allow
 """
 
 from typing import Any, ClassVar
@@ -209,3 +209,12 @@ class KeySpaceExhausted(Conflict):
 
     def __init__(self) -> None:
         super().__init__("No free key was found for this name; choose another.")
+
+
+class InvalidCursor(InvalidInput):
+    """A cursor that this list did not give."""
+
+    code = "invalid_cursor"
+
+    def __init__(self) -> None:
+        super().__init__("The cursor does not belong to this list; start again without one.")

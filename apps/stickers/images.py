@@ -110,7 +110,7 @@ def _decode(data: bytes) -> Image.Image:
                 image.seek(frame)
                 image.load()
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise errors.ImageBomb() from error
+        raise errors.ImageBomb from error
     except (OSError, ValueError, SyntaxError, EOFError) as error:
         raise errors.BrokenImage(str(error)) from error
     return image

@@ -1,6 +1,11 @@
-"""Pages of the catalogue."""
+"""Pages of the catalogue and the images in it."""
 
-from django.urls import path, reverse_lazy
-from django.views.generic import RedirectView
+from django.urls import path, re_path
 
-urlpatterns = [path("", RedirectView.as_view(url=reverse_lazy("admin:index")), name="home")]
+from apps.stickers import views
+
+urlpatterns = [
+    path("", views.catalogue, name="home"),
+    path("packs/<slug:pack_key>", views.pack, name="pack"),
+    re_path(r"^stickers/assets/(?P<sha256>[0-9a-f]{64})\.webp$", views.asset, name="sticker-asset"),
+]

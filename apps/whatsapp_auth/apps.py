@@ -14,7 +14,9 @@ class WhatsappAuthConfig(AppConfig):
     verbose_name = _("WhatsApp identity")
 
     def ready(self) -> None:
-        """Keep the roles in step with the permissions that migrations create."""
+        """Register checks, and keep the roles in step with the permissions that migrations make."""
+        from apps.whatsapp_auth import checks  # noqa: F401, PLC0415 (registers when imported)
+
         post_migrate.connect(_sync_roles, dispatch_uid="whatsapp_auth.sync_roles")
 
 

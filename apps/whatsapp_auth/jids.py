@@ -75,6 +75,11 @@ class Jid:
         return (self.kind, self.user)
 
     @property
+    def address(self) -> str:
+        """The address with its device but without the agent: one spelling per device."""
+        return self.base if self.device is None else self.base.replace("@", f":{self.device}@")
+
+    @property
     def base(self) -> str:
         """The address without device and agent, `c.us` as `s.whatsapp.net`."""
         return f"{self.user}@{PHONE_SERVER if self.server == 'c.us' else self.server}"
@@ -114,6 +119,17 @@ def normalize_jid(value: Any) -> str:
     if parts is None:
         return ""
     return f"{parts.user}@{PHONE_SERVER if parts.server == 'c.us' else parts.server}"
+
+
+def base_jid(text: str) -> str:
+    """An address without its device; text that is no address comes back as it is."""
+    jid = parse_jid(text)
+    return jid.base if jid else text
+
+
+def phone_jid_or_none(value: Any) -> str | None:
+    """A phone address normalised, None for every other kind."""
+    return normalize_jid(value) if is_whatsapp_jid(value) else None
 
 
 def jid_user(value: Any) -> str | None:

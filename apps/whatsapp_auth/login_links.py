@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
+from apps.common.parsing import js_string, js_trim
 from apps.whatsapp_auth.errors import LoginBaseUrlMissing
 from apps.whatsapp_auth.jids import (
     PHONE_SERVER,
@@ -24,7 +25,6 @@ from apps.whatsapp_auth.jids import (
     jid_user,
     normalize_jid,
 )
-from apps.whatsapp_auth.js_values import js_string, js_trim
 from apps.whatsapp_auth.site_urls import DEFAULT_PATH, encode_path, normalize_path, origin_of
 
 DEFAULT_TTL_SECONDS = 900
@@ -202,6 +202,11 @@ def resolve_owner(payload: Any, config: LoginLinkConfig, now: datetime | float) 
 def link_id(digits: str, seconds: int) -> str:
     """The name of a link in the tables: 64 hex of SHA-256 over what the signature covers."""
     return hashlib.sha256(f"{digits}.{seconds}".encode()).hexdigest()
+
+
+def hint_id(hint: Mapping[str, str]) -> str:
+    """The `link_id` of an extracted hint: tells hints apart, proves nothing."""
+    return link_id(to_phone_digits(hint["wa"]), _written_at(hint["wa_ts"]))
 
 
 def _refused(reason: Refusal, *, signed: bool = False) -> LoginHintResult:

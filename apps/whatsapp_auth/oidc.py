@@ -6,7 +6,7 @@ nonce. The issuer is a setting, so a local provider runs the same code.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -18,8 +18,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from joserfc.errors import JoseError
 
+from apps.common.parsing import js_trim
 from apps.whatsapp_auth.errors import AccountRefused, GoogleNotConfigured, ProviderUnavailable
-from apps.whatsapp_auth.js_values import js_trim
 
 SCOPE = "openid email profile"
 TIMEOUT_SECONDS = 10
@@ -40,6 +40,11 @@ class GoogleAccount:
     email: str
     name: str = ""
     picture_url: str = ""
+
+
+def to_session(account: GoogleAccount) -> dict[str, str]:
+    """The account as a browser's session keeps it between two pages."""
+    return asdict(account)
 
 
 def is_configured() -> bool:

@@ -32,6 +32,7 @@ class Person:
     name: str
     session_ref: str
     expires_at: datetime
+    last_seen_at: datetime | None = None
     is_authenticated: bool = True
     is_active: bool = True
     is_staff: bool = False
@@ -73,6 +74,7 @@ def person_from_session(session: GoogleSession) -> Person:
         name=session.name or "",
         session_ref=session.session_token[:SESSION_REF_LENGTH],
         expires_at=session.expires_at,
+        last_seen_at=session.last_seen_at,
     )
 
 
@@ -91,6 +93,13 @@ def set_session_cookie(response: HttpResponse, opened: sessions.OpenedSession) -
 def clear_session_cookie(response: HttpResponse) -> None:
     """Make the browser forget the token."""
     response.delete_cookie(settings.WEB_SESSION_COOKIE_NAME, samesite="Lax")
+
+
+def client_address(request: HttpRequest) -> str:
+    """The network address of the caller; behind our own proxy, the one that the proxy saw."""
+    forwarded = request.headers.get("X-Forwarded-For", "") if settings.TRUST_PROXY_HEADER else ""
+    last_hop = forwarded.rpartition(",")[2].strip()
+    return last_hop or str(request.META.get("REMOTE_ADDR", ""))
 
 
 def ended_account(request: HttpRequest) -> str:

@@ -5,9 +5,17 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from apps.whatsapp_auth.digests import audit_digest
 from apps.whatsapp_auth.jids import KIND_OF_SERVER, JidKind, parse_jid, phone_variants
 from apps.whatsapp_auth.login_links import to_phone_digits
-from apps.whatsapp_auth.models import AccountNotice, Ban, GoogleUser, LidMapping
+from apps.whatsapp_auth.models import (
+    AccountNotice,
+    Ban,
+    GoogleUser,
+    LidHistory,
+    LidMapping,
+    LoginEvent,
+)
 
 PHONE_SERVERS = tuple(server for server, kind in KIND_OF_SERVER.items() if kind is JidKind.PHONE)
 
@@ -67,6 +75,21 @@ def find_accounts(text: str) -> QuerySet[GoogleUser]:
     return GoogleUser.objects.filter(
         Q(google_sub=text) | Q(email=text.lower()) | Q(owner_jid__in=owners)
     ).order_by("google_sub")
+
+
+def lid_spans(owner_jid: str) -> QuerySet[LidHistory]:
+    """The spans in which LIDs belonged to this owner, the latest first."""
+    addresses = addresses_of_person(owner_jid)
+    spans = LidHistory.objects.filter(Q(jid__in=addresses) | Q(lid__in=addresses))
+    return spans.order_by("-valid_from", "-id")
+
+
+def recent_events(user: GoogleUser) -> QuerySet[LoginEvent]:
+    """The last twenty lines of the audit about an account or its phone."""
+    named = Q(account_digest=audit_digest(user.google_sub))
+    if user.owner_phone:
+        named |= Q(phone_digest=audit_digest(user.owner_phone))
+    return LoginEvent.objects.filter(named).order_by("-id")[:20]
 
 
 def phone_addresses(phones: Iterable[str]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import idna
 
-from apps.whatsapp_auth.js_values import js_trim
+from apps.common.parsing import js_trim
 
 DEFAULT_PATH = "/login/"
 MAX_PORT = 65535

@@ -18,6 +18,7 @@ API_RATE_TOKEN = env.env_str(
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "apps.whatsapp_auth.api.authentication.ApiTokenAuthentication",
+        "apps.whatsapp_auth.api.authentication.PersonAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["apps.common.access.DeclaredAccess"],
@@ -46,6 +47,13 @@ UNFOLD = {
     "SITE_TITLE": "Pombo",
     "SITE_HEADER": "Pombo",
     "SITE_SYMBOL": "send",
+    "SITE_FAVICONS": [
+        {
+            "rel": "icon",
+            "type": "image/svg+xml",
+            "href": lambda _request: static("common/pombo.svg"),
+        }
+    ],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": True,
     "SIDEBAR": {"show_search": True, "show_all_applications": True},

@@ -22,6 +22,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 AXES_FAILURE_LIMIT = env.env_int(
     "LOGIN_FAILURE_LIMIT", 8, low=1, high=100, help="Failed admin logins before a pause."
 )
@@ -65,7 +66,8 @@ CONTENT_SECURITY_POLICY = {
         "object-src": [NONE],
     }
 }
-# The admin theme is built on Alpine.js, which evaluates expressions and sets inline styles.
+# The admin theme is built on Alpine.js, which evaluates expressions and sets inline styles; the
+# reader of the API sets inline styles and shows its icons as data addresses.
 ADMIN_CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": CONTENT_SECURITY_POLICY["DIRECTIVES"]
     | {

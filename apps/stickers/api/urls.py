@@ -1,5 +1,9 @@
 """Routes of this app below `/api/v1/`."""
 
-from django.urls import URLPattern, URLResolver
+from rest_framework.routers import SimpleRouter
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from apps.stickers.api.views import PackViewSet
+
+router = SimpleRouter(trailing_slash=False)
+router.register("packs", PackViewSet, basename="pack")
+urlpatterns = router.urls

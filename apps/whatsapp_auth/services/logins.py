@@ -5,7 +5,6 @@ of the phone, the account takes it, the session opens. Sign-ins for one phone ta
 guard row, so any number of them at once leave exactly one holder.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -98,7 +97,7 @@ def preview_sign_in(account: GoogleAccount, payload: Any, *, now: datetime) -> S
 
 def sign_in(
     account: GoogleAccount,
-    payload: Mapping[str, Any],
+    payload: Any,
     *,
     confirmed_changes: str = "",
     address: str = "",

@@ -1,4 +1,4 @@
-"""Issuing, checking and ending API tokens."""
+"""Issuing, checking, rotating and ending API tokens."""
 
 import hashlib
 import secrets
@@ -6,6 +6,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from apps.common.scopes import Scope
 from apps.whatsapp_auth import errors
@@ -64,3 +65,27 @@ def check_token(secret: str, *, now: datetime) -> ApiToken:
 def revoke_tokens(tokens: Collection[int], *, now: datetime) -> int:
     """End the tokens of these ids at once; tells how many were still alive."""
     return ApiToken.objects.filter(pk__in=tokens, revoked_at=None).update(revoked_at=now)
+
+
+@transaction.atomic
+def rotate_token(token_id: int, *, grace: timedelta, now: datetime) -> tuple[ApiToken, str]:
+    """Issue a token like this one; the former works on for the grace period, to be replaced in it.
+
+    Raises InvalidToken when it has ended already.
+    """
+    former = (
+        ApiToken.objects.select_for_update().select_related("owner").filter(pk=token_id).first()
+    )
+    if former is None or not former.is_usable(now):
+        raise errors.InvalidToken
+    successor = issue_token(
+        former.name,
+        owner=former.owner,
+        scopes=former.scopes,
+        expires_at=former.expires_at,
+        is_client_side=former.is_client_side,
+    )
+    end = now + grace
+    former.expires_at = min(former.expires_at or end, end)
+    former.save(update_fields=["expires_at"])
+    return successor

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from config.schedules import sync_schedules
+from config.schedules import start_residents, sync_schedules
 
 
 class Command(BaseCommand):
@@ -22,6 +22,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, no_demo: bool, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         sync_schedules()
+        start_residents()
         self._create_administrator()
         if not no_demo:
             call_command("make_demo", stdout=self.stdout)

@@ -1,4 +1,4 @@
-"""Issue, list and revoke API tokens."""
+"""Issue, list, rotate and revoke API tokens."""
 
 import json
 from argparse import ArgumentParser
@@ -18,7 +18,7 @@ from apps.whatsapp_auth.services import tokens
 class Command(BaseCommand):
     """Manage the tokens with which bots and apps call the API."""
 
-    help = "Issue (create), list or revoke API tokens; a new token's secret is shown once."
+    help = "Issue (create), list, rotate or revoke API tokens; a new token's secret is shown once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
@@ -31,6 +31,9 @@ class Command(BaseCommand):
         create.add_argument("--json", action="store_true", dest="as_json")
         listing = actions.add_parser("list", help="Show all tokens, without secrets.")
         listing.add_argument("--json", action="store_true", dest="as_json")
+        rotate = actions.add_parser("rotate", help="Replace a token; the former one ends later.")
+        rotate.add_argument("prefix")
+        rotate.add_argument("--grace-hours", type=int, default=24)
         revoke = actions.add_parser("revoke", help="End a token at once.")
         revoke.add_argument("prefix")
         create.epilog = f"Scopes: {', '.join(Scope.values)}; 'all' stands for each of them."
@@ -64,6 +67,18 @@ class Command(BaseCommand):
             return
         for row in rows:
             self.stdout.write("\t".join(str(value) for value in row.values()))
+
+    def rotate(self, *, prefix: str, grace_hours: int, **options: Any) -> None:
+        """Issue a successor and print its secret."""
+        token = ApiToken.objects.filter(prefix=prefix).first()
+        grace = timedelta(hours=grace_hours)
+        try:
+            _new, secret = tokens.rotate_token(
+                token.pk if token else 0, grace=grace, now=timezone.now()
+            )
+        except DomainError as error:
+            raise CommandError(f"No living token starts with {prefix}.") from error
+        self.stdout.write(secret)
 
     def revoke(self, *, prefix: str, **options: Any) -> None:
         """End the token with that prefix."""

@@ -1,0 +1,101 @@
+"""The operator's pages of the outbox: what waits, what died, who decided what."""
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.timesince import timesince
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from unfold.admin import ModelAdmin
+
+from apps.common.admin import ReadOnlyAdmin
+from apps.outbox.models import OutboxDeadLetter, OutboxEvent, PausedType, RedriveLog
+from apps.outbox.services import discard, hold_reason, redrive
+
+ADMIN_REASON = "decided in the admin"
+
+
+@admin.register(OutboxEvent)
+class OutboxEventAdmin(ReadOnlyAdmin):
+    """Events with their state and age."""
+
+    list_display = ["id", "event_type", "aggregate_id", "state", "age", "attempts", "last_error"]
+    list_filter = ["status", "event_type"]
+    search_fields = ["=id", "aggregate_id", "idempotency_key"]
+    ordering = ["-pk"]
+
+    @admin.display(description=_("state"), ordering="status")
+    def state(self, event: OutboxEvent) -> str:
+        if hold_reason(event):
+            return str(_("held back"))
+        return event.get_status_display()
+
+    @admin.display(description=_("age"), ordering="created_at")
+    def age(self, event: OutboxEvent) -> str:
+        return timesince(event.created_at, timezone.now())
+
+
+@admin.register(OutboxDeadLetter)
+class OutboxDeadLetterAdmin(ReadOnlyAdmin):
+    """Events that used up their attempts: read the reason, mend the cause, decide."""
+
+    list_display = ["event", "event_type", "aggregate_id", "attempts", "last_error", "failed_at"]
+    list_display_links = ["event_type"]
+    list_filter = ["event_type"]
+    search_fields = ["=outbox_event_id", "aggregate_id"]
+    ordering = ["-failed_at"]
+    actions = ["redrive", "discard"]
+
+    @admin.display(description=_("event"))
+    def event(self, letter: OutboxDeadLetter) -> str:
+        address = reverse("admin:outbox_outboxevent_change", args=[letter.outbox_event_id])
+        return format_html('<a href="{}">{}</a>', address, letter.outbox_event_id)
+
+    def has_redrive_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("outbox.change_outboxevent")
+
+    def has_discard_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("outbox.delete_outboxevent")
+
+    @admin.action(description=_("Send the selected events back"), permissions=["redrive"])
+    def redrive(self, request: HttpRequest, chosen: QuerySet[OutboxDeadLetter]) -> None:
+        ids = _event_ids(chosen)
+        moved = redrive(ids, actor=request.user.get_username(), reason=ADMIN_REASON)
+        text = ngettext("%(count)d event sent back.", "%(count)d events sent back.", len(moved))
+        self.message_user(request, text % {"count": len(moved)})
+
+    @admin.action(description=_("Discard the selected events for good"), permissions=["discard"])
+    def discard(self, request: HttpRequest, chosen: QuerySet[OutboxDeadLetter]) -> None:
+        ids = _event_ids(chosen)
+        gone = discard(ids, actor=request.user.get_username(), reason=ADMIN_REASON)
+        text = ngettext("%(count)d event discarded.", "%(count)d events discarded.", len(gone))
+        self.message_user(request, text % {"count": len(gone)})
+
+
+@admin.register(PausedType)
+class PausedTypeAdmin(ModelAdmin):
+    """Types that workers leave alone; adding one pauses it, deleting it resumes it."""
+
+    list_display = ["event_type", "paused_by", "reason", "paused_at"]
+    fields = ["event_type", "reason"]
+
+    def save_model(self, request: HttpRequest, obj: PausedType, form: object, change: bool) -> None:
+        """Note who paused it."""
+        obj.paused_by = request.user.get_username()
+        super().save_model(request, obj, form, change)
+
+
+@admin.register(RedriveLog)
+class RedriveLogAdmin(ReadOnlyAdmin):
+    """Who sent back or discarded what, and why."""
+
+    list_display = ["event_id", "event_type", "action", "actor", "reason", "created_at"]
+    list_filter = ["action", "event_type"]
+    search_fields = ["=event_id", "actor"]
+
+
+def _event_ids(chosen: QuerySet[OutboxDeadLetter]) -> list[int]:
+    return [pk for pk in chosen.values_list("outbox_event_id", flat=True) if pk is not None]

@@ -1,0 +1,34 @@
+"""What the sticker service does when something happened.
+
+Snapshots are refreshed by batch handlers, so that a thousand likes of one pack cost a handful of
+refreshes. A refresh publishes nothing, so nothing feeds back.
+"""
+
+from collections.abc import Sequence
+
+from django.utils import timezone
+
+from apps.outbox.events import Event
+from apps.outbox.registry import handles
+from apps.stickers import queries
+from apps.stickers.choices import WorkerTaskType
+from apps.stickers.services import snapshots, worker_tasks
+
+
+@handles("STICKER_ASSET_CREATED", batch=True)
+def classify_new_stickers(events: Sequence[Event]) -> None:
+    """New stickers want a classification; one run serves all of them."""
+    worker_tasks.enqueue_task(WorkerTaskType.CLASSIFICATION_CYCLE, priority=80)
+
+
+@handles("STICKER_CLASSIFIED", batch=True)
+def refresh_packs_of_stickers(events: Sequence[Event]) -> None:
+    """A classification changes the scores of every pack that shows the sticker."""
+    asset_ids = [event.aggregate_id for event in events]
+    snapshots.refresh_snapshots(queries.packs_showing(asset_ids), now=timezone.now())
+
+
+@handles("PACK_UPDATED", "ENGAGEMENT_RECORDED", batch=True)
+def refresh_packs(events: Sequence[Event]) -> None:
+    """A pack or what visitors did with it changed."""
+    snapshots.refresh_snapshots([event.aggregate_id for event in events], now=timezone.now())
