@@ -149,7 +149,7 @@ def _app_code(context: DeliveryContext) -> str:
     if not isinstance(code, str) or not is_dns_label(code):
         problem = (
             f"must be 1 to {MAX_LABEL_LENGTH} lower-case letters, digits and hyphens, "
-            "begin with a letter and end with none of the hyphens"
+            "begin with a letter and not end with a hyphen"
         )
         raise DeliveryContextError("app_code", problem, value=code)
     if code in YAML_WORDS:

@@ -31,12 +31,9 @@ class Infra:
     kubernetes_version: str = "1.34"
 
     def __post_init__(self) -> None:
-        text = self.kubernetes_version
-        if _VERSION.fullmatch(text) is None:
-            problem = "write the cluster's version as 1.34 or v1.34.2"
-            raise DeliveryContextError("KUBERNETES_VERSION", problem, value=text)
         if self.version < OLDEST_VERSION:
-            raise DeliveryContextError("KUBERNETES_VERSION", "must be 1.27 or newer", value=text)
+            problem = "must be 1.27 or newer"
+            raise DeliveryContextError("KUBERNETES_VERSION", problem, value=self.kubernetes_version)
 
     @property
     def has_native_sleep(self) -> bool:
@@ -47,19 +44,26 @@ class Infra:
     def version(self) -> tuple[int, int]:
         """Major and minor version of the cluster."""
         match = _VERSION.fullmatch(self.kubernetes_version)
-        assert match is not None, "checked at construction"  # noqa: S101 - tells mypy
+        if match is None:
+            problem = "write the cluster's version as 1.34 or v1.34.2"
+            raise DeliveryContextError("KUBERNETES_VERSION", problem, value=self.kubernetes_version)
         return int(match[1]), int(match[2])
 
 
-def as_infra(source: "Infra | Mapping[str, Any]") -> Infra:
-    """Read upper-case names from a mapping; missing and None mean the default.
+def as_infra(source: "Infra | Mapping[str, Any] | object") -> Infra:
+    """Read the upper-case names from a mapping or a settings object.
 
-    Names that delivery does not know are left alone. Raises DeliveryContextError.
+    Missing and None mean the default; other names are left alone. Raises DeliveryContextError.
     """
     if isinstance(source, Infra):
         return source
-    known = {field.name: source.get(field.name.upper()) for field in fields(Infra)}
-    for name, value in known.items():
+    values = {
+        field.name: source.get(field.name.upper())
+        if isinstance(source, Mapping)
+        else getattr(source, field.name.upper(), None)
+        for field in fields(Infra)
+    }
+    for name, value in values.items():
         if value is not None and not isinstance(value, str) and name != "infra_schema_version":
             raise DeliveryContextError(name.upper(), "must be text", value=value)
-    return Infra(**{name: value for name, value in known.items() if value is not None})
+    return Infra(**{name: value for name, value in values.items() if value is not None})

@@ -62,3 +62,9 @@ def next_signals(wake_fd: int, wait_seconds: float | None) -> bytes:
     """The numbers of the signals that came, after waiting for at most so long."""
     readable, _, _ = select.select([wake_fd], [], [], wait_seconds)
     return os.read(wake_fd, 4096) if readable else b""
+
+
+def send_signal(pid: int, number: signal.Signals) -> None:
+    """Signal one process, if it is still there and ours to signal."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)

@@ -34,6 +34,7 @@ from apps.delivery.process_tree import (
     caught_signals,
     child_pids,
     next_signals,
+    send_signal,
 )
 from apps.delivery.shutdown import grace_ms_from_env, pod_grace_limit_ms
 
@@ -67,7 +68,8 @@ def supervise(
     """Run the programs until one ends or a stop is asked for; return the exit code.
 
     They drain in the order proxy, backend, extra. Without `grace_ms` the environment decides;
-    either way the grace is cut to what the pod grants. Call it from the main thread.
+    either way the grace is cut to what the pod grants. Call it from the main thread of a process
+    that has no other children: it reaps, and in the end stops, all there are.
     """
     proxies = [proxy] if proxy else []
     wanted_ms = grace_ms_from_env(os.environ) if grace_ms is None else grace_ms
@@ -220,13 +222,13 @@ class _Supervisor:
         for child in self._children:
             child.signal_group(signal.SIGKILL)
         for pid in self._stray_pids():
-            _send(pid, signal.SIGKILL)
+            send_signal(pid, signal.SIGKILL)
 
     def _terminate_strays(self) -> None:
         """Ask each stray once to end; many programs take a second SIGTERM as an order to hurry."""
         for pid in self._stray_pids() - self._asked_strays:
             self._asked_strays.add(pid)
-            _send(pid, signal.SIGTERM)
+            send_signal(pid, signal.SIGTERM)
 
     def _stray_pids(self) -> set[int]:
         """Our children that we did not start: adopted, and outside of the groups."""
@@ -243,12 +245,6 @@ class _Supervisor:
         return min(turn for turn in [*turns, self._grace_seconds] if turn > elapsed) - elapsed
 
 
-def _send(pid: int, number: signal.Signals) -> None:
-    """Signal one process, if it is still there and ours to signal."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, number)
-
-
 def _shell_code(returncode: int) -> int:
     """The exit code as shells and containers tell it: 128 + n after signal n."""
     return returncode if returncode >= 0 else 128 - returncode
@@ -257,36 +253,43 @@ def _shell_code(returncode: int) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Parse the command line, supervise, and return the exit code."""
     parser = argparse.ArgumentParser(prog="supervisor", description="Run programs as one.")
-    parser.add_argument("--backend", required=True, help="command line of the main program")
+    parser.add_argument("--backend", required=True, type=_command, help="the main program")
     parser.add_argument("--backend-cwd", help="folder that it starts in")
-    parser.add_argument("--proxy", help="command line of the proxy before it; drained first")
+    parser.add_argument("--proxy", type=_command, help="the proxy before it; drained first")
     parser.add_argument(
         "--proxy-stop-signal", default="SIGQUIT", choices=[s.name for s in STOP_SIGNALS]
     )
     parser.add_argument(
-        "--extra", action="append", default=[], metavar="NAME=COMMAND", help="drained last"
+        "--extra",
+        action="append",
+        default=[],
+        type=_extra_spec,
+        metavar="NAME=COMMAND",
+        help="drained last",
     )
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
+    # SIGQUIT is nginx's graceful stop.
+    stop_signal = signal.Signals[options.proxy_stop_signal]
     return supervise(
-        backend=ChildSpec("backend", shlex.split(options.backend), cwd=options.backend_cwd),
-        proxy=_proxy_spec(options),
-        extra=[_extra_spec(text) for text in options.extra],
+        backend=ChildSpec("backend", options.backend, cwd=options.backend_cwd),
+        proxy=ChildSpec("proxy", options.proxy, stop_signal) if options.proxy else None,
+        extra=options.extra,
     )
 
 
-def _proxy_spec(options: argparse.Namespace) -> ChildSpec | None:
-    """The proxy of the command line, if it names one (nginx: SIGQUIT is its graceful stop)."""
-    if not options.proxy:
-        return None
-    stop_signal = signal.Signals[options.proxy_stop_signal]
-    return ChildSpec("proxy", shlex.split(options.proxy), stop_signal)
+def _command(text: str) -> list[str]:
+    """Split a command line as a shell would. Raises ValueError when it is empty or unbalanced."""
+    parts = shlex.split(text)
+    if not parts:
+        raise ValueError("empty command")
+    return parts
 
 
 def _extra_spec(text: str) -> ChildSpec:
-    """Parse `NAME=COMMAND`."""
+    """Parse `NAME=COMMAND`. Raises ValueError."""
     name, _, command = text.partition("=")
-    return ChildSpec(name, shlex.split(command))
+    return ChildSpec(name, _command(command))
 
 
 if __name__ == "__main__":

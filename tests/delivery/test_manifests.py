@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 
 from apps.delivery.context import DeliveryContextError
+from apps.delivery.infra import as_infra
 from apps.delivery.manifests import baseline, custom_domain_ingresses, membership_labels, runtime
 from apps.delivery.names import is_label_value
 from tests.delivery import golden
@@ -226,6 +228,13 @@ def test_the_ingress_class_is_a_setting(given_class, rendered):
         runtime(context_fields(), {"INGRESS_CLASS": given_class}, IMAGE_REF), "Ingress"
     )
     assert ingress["loja"]["spec"].get("ingressClassName") == rendered
+
+
+def test_the_clusters_side_comes_from_a_mapping_or_a_settings_object():
+    settings = SimpleNamespace(INGRESS_CLASS="traefik", OTHER=1)
+    assert as_infra(settings) == as_infra({"INGRESS_CLASS": "traefik", "DNS_NAMESPACE": None})
+    with pytest.raises(DeliveryContextError, match="INGRESS_CLASS"):
+        as_infra({"INGRESS_CLASS": 7})
 
 
 def test_the_platform_host_has_the_controllers_certificate_or_its_own():

@@ -3,6 +3,7 @@
 import os
 import random
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from apps.delivery.supervisor import main
 
 DEADLINE_SECONDS = 20
 IDLE = "while :; do sleep 0.02; done"
@@ -217,6 +220,34 @@ def test_only_the_backend_hears_the_port(run):
     until(lambda: len(run.lines()) == 3)
     run.stop()
     assert {"backend=4000", "proxy="} <= set(run.lines())
+
+
+def can_make_namespaces():
+    probe = ["unshare", "--pid", "--fork", "--mount-proc", "true"]
+    return (
+        shutil.which("unshare")
+        and subprocess.run(probe, check=False, capture_output=True).returncode == 0
+    )
+
+
+@pytest.mark.skipif(not can_make_namespaces(), reason="needs the right to make a PID namespace")
+def test_as_first_process_of_a_container_it_keeps_its_promises(run):
+    command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-m"]
+    backend = shell("(setsid sleep 60 &); test $PPID = 1 && exit 3")
+    command += ["apps.delivery.supervisor", "--backend", backend, "--proxy", shell(IDLE)]
+    run.process = subprocess.Popen(command, env=run.env)
+    assert run.process.wait(DEADLINE_SECONDS) == 3
+    assert run.processes() == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--backend", ""], ["--backend", "'"], ["--backend", "true", "--extra", "x"]]
+)
+def test_a_command_line_that_names_no_program_is_refused(arguments, capfd):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage" in capfd.readouterr().err
 
 
 def test_it_loads_nothing_but_the_standard_library():
