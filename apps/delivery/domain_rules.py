@@ -75,7 +75,8 @@ def next_delay(verdict: Verdict, *, failures: int) -> timedelta:
         return _ACTIVE_DELAY
     if verdict.is_good:
         return _FIRST_DELAY
-    return min(_LONGEST_DELAY, _FIRST_DELAY * 2 ** min(failures, _MAX_DOUBLINGS))
+    factor: int = 2 ** min(failures, _MAX_DOUBLINGS)
+    return min(_LONGEST_DELAY, _FIRST_DELAY * factor)
 
 
 def _from_certificate(certificate: Mapping[str, Any]) -> Verdict:

@@ -141,7 +141,9 @@ class EnvironmentAdmin(ModelAdmin):
     readonly_fields = ["findings", "manifests"]
     actions_detail = ["deploy"]
 
-    @action(description=_("Deploy"), url_path="deploy", permissions=["deploy"])
+    @action(  # type: ignore[untyped-decorator]  # the theme has no types
+        description=_("Deploy"), url_path="deploy", permissions=["deploy"]
+    )
     def deploy(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Choose a release and see the plan."""
         return deploy_view(request, object_id)

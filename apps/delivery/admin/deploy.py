@@ -2,7 +2,7 @@
 
 from django import forms
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -16,17 +16,23 @@ from apps.delivery.models import Deployment, DeploymentPlan, Environment, Releas
 from apps.delivery.services.plans import make_plan
 
 
+class ReleaseField(forms.ModelChoiceField):
+    """Releases as number, image and note."""
+
+    def label_from_instance(self, obj: Release) -> str:
+        """What tells releases apart."""
+        return " · ".join(part for part in (str(obj), obj.short_digest, obj.note) if part)
+
+
 class DeployForm(forms.Form):
     """The choice of a release, newest first."""
 
-    release = forms.ModelChoiceField(Release.objects.none(), label=_("Release"))
-
-    def __init__(self, environment: Environment, data: object = None, chosen: str = "") -> None:
+    def __init__(
+        self, environment: Environment, data: QueryDict | None = None, chosen: str = ""
+    ) -> None:
         super().__init__(data)
         rows = Release.objects.filter(app_id=environment.app_id)
-        field = self.fields["release"]
-        field.queryset = rows
-        field.label_from_instance = _release_label
+        self.fields["release"] = ReleaseField(rows, label=_("Release"))
         self.initial["release"] = chosen or rows.values_list("pk", flat=True).first()
 
 
@@ -67,8 +73,3 @@ def _planned(
         return None
     address = reverse("admin:delivery_deploymentplan_change", args=[plan.pk])
     return HttpResponseRedirect(address)
-
-
-def _release_label(release: Release) -> str:
-    parts = [str(release), release.short_digest, release.note]
-    return " · ".join(part for part in parts if part)

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.auth import get_permission_codename
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -24,13 +25,13 @@ from apps.delivery.rollout_state import FINAL_PHASES, TOUCHED_PHASES, Phase
 from apps.delivery.services import deployments, plans
 
 
-def may(request: HttpRequest, action: str, model: type) -> bool:
+def may(request: HttpRequest, action: str, model: type[Model]) -> bool:
     """Whether the person may add or change rows of the model."""
     name = get_permission_codename(action, model._meta)
     return request.user.has_perm(f"delivery.{name}")
 
 
-def require(request: HttpRequest, action: str, model: type) -> None:
+def require(request: HttpRequest, action: str, model: type[Model]) -> None:
     """Raise PermissionDenied for whoever may not."""
     if not may(request, action, model):
         raise PermissionDenied
@@ -49,7 +50,8 @@ class DeploymentPlanAdmin(ReadOnlyAdmin):
         """The confirmation beside the usual pages."""
         confirm = self.admin_site.admin_view(require_POST(self.confirm))
         own = [path("<int:pk>/confirm/", confirm, name="delivery_deploymentplan_confirm")]
-        return own + super().get_urls()
+        usual: list[URLPattern] = super().get_urls()
+        return own + usual
 
     def change_view(
         self,
@@ -108,7 +110,8 @@ class DeploymentAdmin(ReadOnlyAdmin):
             path("<int:pk>/progress/", view(self.progress), name="delivery_deployment_progress"),
             path("<int:pk>/end/", end, name="delivery_deployment_end"),
         ]
-        return own + super().get_urls()
+        usual: list[URLPattern] = super().get_urls()
+        return own + usual
 
     @admin.display(description=_("state"), ordering="phase")
     def state(self, deployment: Deployment) -> SafeString:

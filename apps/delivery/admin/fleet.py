@@ -47,4 +47,6 @@ class FleetAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         """The list below a line about the cluster."""
         cluster = ClusterStatus.objects.first() or ClusterStatus(checked_at=timezone.now())
-        return super().changelist_view(request, {**(extra_context or {}), "cluster": cluster})
+        context = {**(extra_context or {}), "cluster": cluster}
+        page: HttpResponse = super().changelist_view(request, context)
+        return page

@@ -64,7 +64,7 @@ class PlanWishSerializer(serializers.Serializer):
 class DeploymentPlanSerializer(serializers.ModelSerializer):
     """What would change, in the order in which it would happen."""
 
-    environment = serializers.SlugRelatedField("namespace", read_only=True)
+    environment: Any = serializers.SlugRelatedField("namespace", read_only=True)
     release = serializers.IntegerField(source="release.number", read_only=True)
 
     class Meta:
@@ -107,7 +107,7 @@ class StepSerializer(serializers.ModelSerializer):
 class DeploymentSerializer(serializers.ModelSerializer):
     """Where a deployment stands, and why it does not get on."""
 
-    environment = serializers.SlugRelatedField("namespace", read_only=True)
+    environment: Any = serializers.SlugRelatedField("namespace", read_only=True)
     release = serializers.IntegerField(source="release.number", read_only=True)
     fallback_release = serializers.SerializerMethodField()
 
@@ -151,7 +151,7 @@ class DeploymentDetailSerializer(DeploymentSerializer):
 class EnvironmentStatusSerializer(serializers.ModelSerializer):
     """The last look at an environment."""
 
-    environment = serializers.SlugRelatedField("namespace", read_only=True)
+    environment: Any = serializers.SlugRelatedField("namespace", read_only=True)
 
     class Meta:
         model = EnvironmentStatus

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from apps.common.errors import DomainError
 from apps.delivery.fleet import LISTED_KINDS
@@ -24,10 +25,8 @@ def examine(cluster: Cluster) -> list[Finding]:
     reached = _ask("cluster answers", cluster.version)
     if not reached.is_fine:
         return [reached]
-    readable = [
-        _ask(f"may list {kind}", lambda k=kind: _count(cluster, k)) for kind in LISTED_KINDS
-    ]
-    return [reached, *readable, _ask("may apply (dry run)", lambda: _try_apply(cluster))]
+    readable = [_ask(f"may list {kind}", partial(_count, cluster, kind)) for kind in LISTED_KINDS]
+    return [reached, *readable, _ask("may apply (dry run)", partial(_try_apply, cluster))]
 
 
 def _ask(name: str, question: Callable[[], str]) -> Finding:
