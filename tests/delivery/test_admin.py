@@ -36,8 +36,8 @@ def app_form(**fields):
         "plan": make_plan().pk,
         "image_repository": "registry.example/team/loja",
         "pod_security": "restricted",
-        "writable_paths": '["/run"]',
-        "egress": "null",
+        "writable_paths": "/run\r\n /var/cache/nginx \r\n",
+        "egress": "",
         "environments-TOTAL_FORMS": 0,
         "environments-INITIAL_FORMS": 0,
         **fields,
@@ -85,7 +85,12 @@ def test_a_refused_plan_shows_why_at_its_field(page):
 
 def test_an_app_is_stored(page):
     assert page.post(address("app", "add"), app_form()).status_code == 302
-    assert App.objects.get().writable_paths == ["/run"]
+    app = App.objects.get()
+    assert app.writable_paths == ["/run", "/var/cache/nginx"]
+    assert app.egress is None
+    text = page.get(address("app", "change", app.pk)).content.decode()
+    assert "/run\n/var/cache/nginx</textarea>" in text
+    assert "null</textarea>" not in text
 
 
 @pytest.mark.parametrize(

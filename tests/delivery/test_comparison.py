@@ -133,6 +133,12 @@ def test_amounts_in_another_form_are_no_drift(desired, live, same):
     assert compare(*sides).needs_apply is not same
 
 
+def test_the_size_of_a_volume_is_an_amount_too():
+    live = deployment()
+    live["spec"]["template"]["spec"]["volumes"][0]["emptyDir"]["sizeLimit"] = "262144Ki"
+    assert compare(deployment(), live).changes == ()
+
+
 def test_a_changed_field_is_named_with_both_values():
     live = deployment(replicas=2)
     [change] = compare(deployment(replicas=3), live).changes

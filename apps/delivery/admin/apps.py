@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Model, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -18,6 +18,12 @@ from apps.delivery.admin.deploy import deploy_view
 from apps.delivery.admin.forms import AppForm, EnvironmentForm, PlanForm
 from apps.delivery.models import App, CustomDomain, Environment, Plan
 from apps.delivery.services import apps as services
+
+
+def page_link(row: Model, text: str) -> SafeString:
+    """A link to the page of a row."""
+    address = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
+    return format_html('<a class="text-primary-600" href="{}">{}</a>', address, text)
 
 
 @admin.register(Plan)
@@ -52,10 +58,14 @@ class EnvironmentInline(TabularInline):
     """The environments of an app, each with a link to its page."""
 
     model = Environment
-    fields = ["name", "namespace", "hostname", "performance_mode"]
+    fields = ["name", "page", "hostname", "performance_mode"]
     readonly_fields = fields
     extra = 0
-    show_change_link = True
+
+    @admin.display(description=_("namespace"))
+    def page(self, environment: Environment) -> SafeString:
+        """The namespace, as a link to the environment's page."""
+        return page_link(environment, environment.namespace)
 
     def has_add_permission(self, request: HttpRequest, obj: App | None = None) -> bool:
         """They are added on their own page, where names are proposed."""
@@ -109,10 +119,14 @@ class CustomDomainInline(TabularInline):
     """The custom domains of an environment, with what is known about each."""
 
     model = CustomDomain
-    fields = ["host", "status", "reason", "verified_at", "checked_at"]
+    fields = ["page", "status", "reason", "verified_at", "checked_at"]
     readonly_fields = fields
     extra = 0
-    show_change_link = True
+
+    @admin.display(description=_("host name"))
+    def page(self, domain: CustomDomain) -> SafeString:
+        """The host, as a link to the domain's page."""
+        return page_link(domain, domain.host)
 
     def has_add_permission(self, request: HttpRequest, obj: Environment | None = None) -> bool:
         """They are added on their own page."""

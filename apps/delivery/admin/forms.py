@@ -4,11 +4,37 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from apps.common.errors import DomainError
 from apps.delivery.models import App, CustomDomain, Environment, Plan
 from apps.delivery.services import apps as services
 from apps.delivery.services.custom_domains import check_addition
+
+
+class LinesField(forms.CharField):
+    """A list of short texts, one a line."""
+
+    widget = UnfoldAdminTextareaWidget(attrs={"rows": 5})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(map(str, value)) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        return [line.strip() for line in (value or "").splitlines() if line.strip()]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool((initial or []) != self.to_python(data))
+
+
+class OptionalJSONField(forms.JSONField):
+    """JSON that may be missing; then the box is empty instead of saying null."""
+
+    widget = UnfoldAdminTextareaWidget(attrs={"rows": 5})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "" if value is None else super().prepare_value(value)
 
 
 class CheckedForm(forms.ModelForm):
@@ -52,6 +78,19 @@ class PlanForm(CheckedForm):
 class AppForm(CheckedForm):
     """An app, checked as part of a context."""
 
+    writable_paths = LinesField(
+        label=_("Writable folders"),
+        required=False,
+        help_text=_("One path a line; each gets a temporary volume."),
+    )
+    egress = OptionalJSONField(
+        label=_("Outgoing connections"),
+        required=False,
+        help_text=_(
+            'Rules such as [{"name": "crm", "ports": [443], "cidrs": ["203.0.113.0/24"]}]; '
+            "empty: HTTPS and MongoDB anywhere."
+        ),
+    )
     names: ClassVar[Mapping[str, str]] = {"app_code": "code"}
 
     class Meta:

@@ -90,15 +90,6 @@ class Migration(migrations.Migration):
                         verbose_name="liveness path",
                     ),
                 ),
-                (
-                    "manifest",
-                    models.JSONField(
-                        blank=True,
-                        help_text="The app's central.app.json.",
-                        null=True,
-                        verbose_name="app manifest",
-                    ),
-                ),
                 ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created")),
                 ("updated_at", models.DateTimeField(auto_now=True, verbose_name="changed")),
             ],

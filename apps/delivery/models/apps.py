@@ -98,9 +98,6 @@ class App(models.Model):
         blank=True,
         help_text=_("An HTTP check that needs no database; empty: the port is open."),
     )
-    manifest = models.JSONField(
-        _("app manifest"), null=True, blank=True, help_text=_("The app's central.app.json.")
-    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
