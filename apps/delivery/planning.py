@@ -123,7 +123,7 @@ def planned(key: ObjectKey, diff: ObjectDiff) -> PlannedChange:
     return PlannedChange(key, diff.action, differences=() if is_new else shown)
 
 
-def in_apply_order(objects: Iterable[Object]) -> list[Object]:
+def in_apply_order(objects: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The objects so that each finds what it refers to; equal kinds keep their order."""
     return sorted(objects, key=lambda wanted: _rank(wanted["kind"]))
 

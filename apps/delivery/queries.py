@@ -37,8 +37,9 @@ def app_settings(app: App) -> dict[str, Any]:
 
 def verified_hosts(environment: Environment) -> list[str]:
     """The custom domains that are routed, in the order in which they were added."""
-    domains = environment.domains.filter(verified_at__isnull=False).order_by("id")
-    return list(domains.values_list("host", flat=True))
+    # Sorted here, so that a list of environments may bring its domains along in one query.
+    verified = [domain for domain in environment.domains.all() if domain.verified_at is not None]
+    return [domain.host for domain in sorted(verified, key=lambda domain: domain.pk)]
 
 
 def preview_context(environment: Environment) -> DeliveryContext:

@@ -3,7 +3,9 @@
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from apps.delivery.choices import DeploymentPhase
-from apps.delivery.models import Deployment, Environment, Release
+from apps.delivery.errors import EnvironmentNotFound, ReleaseNotFound
+from apps.delivery.models import App, Deployment, Environment, Release
+from apps.delivery.planning import Difference
 from apps.delivery.rollout_state import OPEN_PHASES
 
 
@@ -54,3 +56,38 @@ def current_releases() -> list[tuple[Environment, Release]]:
     last = Deployment.objects.select_related("release", "fallback_release").in_bulk(ids)
     pairs = ((e, running_release(last[e.last_settled_id])) for e in chosen)
     return [(environment, release) for environment, release in pairs if release is not None]
+
+
+def environment_named(namespace: str) -> Environment:
+    """One environment with its app and plan. Raises EnvironmentNotFound."""
+    found = Environment.objects.select_related("app__plan").filter(namespace=namespace).first()
+    if found is None:
+        raise EnvironmentNotFound(f"There is no environment {namespace!r}.")
+    return found
+
+
+def release_numbered(app: App, number: int) -> Release:
+    """One release of an app. Raises ReleaseNotFound."""
+    found = Release.objects.filter(app=app, number=number).first()
+    if found is None:
+        raise ReleaseNotFound(f"The app has no release #{number}.")
+    return found
+
+
+def newest_release(environment: Environment) -> Release:
+    """The release made last for the environment's app. Raises ReleaseNotFound."""
+    found = Release.objects.filter(app_id=environment.app_id).order_by("-number").first()
+    if found is None:
+        raise ReleaseNotFound("The app has no release yet.")
+    return found
+
+
+def release_differences(left: Release, right: Release) -> list[Difference]:
+    """What changed between two releases: the image and each setting, by its path."""
+    before = {"image_digest": left.image_digest, **left.config}
+    after = {"image_digest": right.image_digest, **right.config}
+    return [
+        Difference(name, before.get(name), after.get(name))
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    ]

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from apps.delivery.clusters import is_configured, shared_cluster
-from apps.delivery.services import rollouts
+from apps.delivery.services import domains, fleet, rollouts
 
 # Shorter than the minute between two starts, so that the schedule never piles up.
 DRIVE_SECONDS = 50.0
@@ -13,3 +13,15 @@ def drive_rollouts() -> None:
     """Every minute, and whenever a deployment is queued: carry open deployments on."""
     if is_configured():
         rollouts.drive(shared_cluster(), clock=timezone.now, max_seconds=DRIVE_SECONDS)
+
+
+def refresh_fleet() -> None:
+    """Every two minutes: look at all environments."""
+    if is_configured():
+        fleet.refresh_fleet(shared_cluster(), now=timezone.now())
+
+
+def check_domains() -> None:
+    """Every minute: check the custom domains whose time has come."""
+    if is_configured():
+        domains.check_due_domains(shared_cluster(), now=timezone.now())

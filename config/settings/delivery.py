@@ -47,7 +47,9 @@ KUBE_URL = env.env_str(
 KUBE_TOKEN = env.env_str("KUBE_TOKEN", "", help="Bearer token for KUBE_URL.", secret=True)
 KUBE_CA_FILE = env.env_str("KUBE_CA_FILE", "", help="Certificate authority of KUBE_URL.")
 KUBECONFIG = env.env_str("KUBECONFIG", "", help="Path of a kubeconfig file.")
-KUBE_CONTEXT = env.env_str("KUBE_CONTEXT", "", help="Context of KUBECONFIG, if not its own.")
+KUBE_CONTEXT = env.env_str(
+    "KUBE_CONTEXT", "", help="Context of KUBECONFIG, if not its own."
+)
 DELIVERY_PLAN_SECONDS = env.env_int(
     "DELIVERY_PLAN_SECONDS", 900, low=30, high=86_400, help="How long a plan can be confirmed."
 )
@@ -77,4 +79,12 @@ DELIVERY_PULL_SECRET_NAMESPACE = env.env_str(
     "DELIVERY_PULL_SECRET_NAMESPACE",
     "",
     help="Namespace of the registry's pull secret, copied to every app; empty: not copied.",
+)
+DELIVERY_INGRESS_ADDRESSES = env.env_list(
+    "DELIVERY_INGRESS_ADDRESSES",
+    [],
+    help="Addresses that custom domains must point to; empty: those of the app's platform host.",
+)
+DELIVERY_DNS_SERVERS = env.env_list(
+    "DELIVERY_DNS_SERVERS", [], help="DNS servers (host or host:port); empty: the system's."
 )

@@ -185,7 +185,7 @@ def test_an_environment_has_at_most_ten_domains():
 def test_a_removed_host_is_free_again():
     make_environment(), make_environment(make_app("other"))
     [domain] = add("loja-main", "loja.example")
-    remove_custom_domain(domain, actor="ana")
+    remove_custom_domain(domain, actor="ana", now=NOW)
     assert add("other-main", "loja.example")
 
 

@@ -186,9 +186,9 @@ def test_nothing_to_take_over_is_no_write(cluster: Cluster, server: KubeServer) 
 
 
 def test_long_lists_come_in_pages(cluster: Cluster, server: KubeServer) -> None:
-    for index in range(501):
-        server.store.put(BY_NAME["ConfigMap"], config_map(f"c{index:03}"))
-    assert len(cluster.list_all("ConfigMap", namespace="loja-main")) == 501
+    for index in range(1001):
+        server.store.put(BY_NAME["ConfigMap"], config_map(f"c{index:04}"))
+    assert len(cluster.list_all("ConfigMap", namespace="loja-main")) == 1001
     assert server.calls["GET configmaps"] == 2
 
 

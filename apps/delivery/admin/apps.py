@@ -5,14 +5,16 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, Model, QuerySet
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.decorators import action
 
 from apps.delivery.admin import previews
+from apps.delivery.admin.deploy import deploy_view
 from apps.delivery.admin.forms import AppForm, EnvironmentForm, PlanForm
 from apps.delivery.models import App, CustomDomain, Environment, Plan
 from apps.delivery.services import apps as services
@@ -151,6 +153,18 @@ class EnvironmentAdmin(ModelAdmin):
         (_("Preview"), {"fields": ["findings", "manifests"]}),
     ]
     readonly_fields = ["findings", "manifests"]
+    actions_detail = ["deploy"]
+
+    @action(  # type: ignore[untyped-decorator]  # the theme has no types
+        description=_("Deploy"), url_path="deploy", permissions=["deploy"]
+    )
+    def deploy(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Choose a release and see the plan."""
+        return deploy_view(request, object_id)
+
+    def has_deploy_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Whoever may make plans."""
+        return request.user.has_perm("delivery.add_deploymentplan")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Environment]:
         rows: QuerySet[Environment] = super().get_queryset(request)

@@ -54,7 +54,7 @@ class CustomDomainAdmin(ModelAdmin):
         obj.pk = added.pk
 
     def delete_model(self, request: HttpRequest, obj: CustomDomain) -> None:
-        services.remove_custom_domain(obj, actor=request.user.get_username())
+        services.remove_custom_domain(obj, actor=request.user.get_username(), now=timezone.now())
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[CustomDomain]) -> None:
         for domain in queryset.select_related("environment"):

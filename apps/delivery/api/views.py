@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from apps.common.access import Access
-from apps.common.scopes import Scope
+from apps.delivery.api.access import read_access, write_access
 from apps.delivery.api.serializers import (
     AppSerializer,
     CustomDomainSerializer,
@@ -27,16 +27,6 @@ from apps.delivery.models import App, CustomDomain, Environment, Plan
 from apps.delivery.queries import preview_findings, preview_objects
 from apps.delivery.services import apps as services
 from apps.delivery.services.custom_domains import add_custom_domain, remove_custom_domain
-
-
-def read_access(model: str) -> Access:
-    """Who may read rows of a model."""
-    return Access(scope=Scope.DELIVERY_READ, permission=f"delivery.view_{model}")
-
-
-def write_access(model: str, verb: str) -> Access:
-    """Who may add, change or delete rows of a model."""
-    return Access(scope=Scope.DELIVERY_WRITE, permission=f"delivery.{verb}_{model}")
 
 
 def access_to(model: str) -> dict[str, Access]:
@@ -161,5 +151,6 @@ class CustomDomainViewSet(
 
     def destroy(self, request: Request, pk: str) -> Response:
         """Remove a host; the next deployment takes its Ingress away."""
-        remove_custom_domain(self.get_object(), actor=request.user.get_username())
+        actor = request.user.get_username()
+        remove_custom_domain(self.get_object(), actor=actor, now=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -182,13 +182,15 @@ def _configuration(config: ClusterConfig) -> "Configuration":
             configuration.api_key = {"authorization": config.token}
             configuration.api_key_prefix = {"authorization": "Bearer"}
     elif config.kubeconfig:
-        loader.load_kube_config(
+        loader.load_kube_config(  # type: ignore[no-untyped-call]  # the library has no types
             config_file=config.kubeconfig,
             context=config.context or None,
             client_configuration=configuration,
         )
     else:
-        loader.load_incluster_config(client_configuration=configuration)
+        loader.load_incluster_config(  # type: ignore[no-untyped-call]  # the same
+            client_configuration=configuration
+        )
     return configuration
 
 

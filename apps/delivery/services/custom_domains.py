@@ -6,6 +6,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from apps.delivery.choices import DeploymentKind
 from apps.delivery.context import MAX_CUSTOM_DOMAINS
 from apps.delivery.errors import (
     DeliveryContextError,
@@ -17,6 +18,7 @@ from apps.delivery.errors import (
 from apps.delivery.models import CustomDomain, Environment
 from apps.delivery.names import is_host
 from apps.delivery.services.apps import is_below_platform
+from apps.delivery.services.deployments import redeploy
 
 logger = logging.getLogger(__name__)
 
@@ -44,10 +46,14 @@ def add_custom_domain(
 
 
 @transaction.atomic
-def remove_custom_domain(domain: CustomDomain, *, actor: str) -> None:
-    """Give a host back; the next deployment takes its Ingress away."""
-    extra = {"namespace": domain.environment.namespace, "host": domain.host, "actor": actor}
+def remove_custom_domain(domain: CustomDomain, *, actor: str, now: datetime) -> None:
+    """Give a host back; a deployment takes its Ingress and its certificate away."""
+    environment = domain.environment
+    extra = {"namespace": environment.namespace, "host": domain.host, "actor": actor}
+    was_routed = domain.verified_at is not None
     domain.delete()
+    if was_routed:
+        redeploy(environment, kind=DeploymentKind.DOMAINS, actor=actor, now=now)
     logger.info("delivery.domain_removed", extra=extra)
 
 

@@ -14,10 +14,11 @@ from apps.delivery.errors import (
     PlanBlocked,
     PlanExpired,
 )
+from apps.delivery.kube.cluster import Cluster
 from apps.delivery.models import Deployment, DeploymentPlan, DeploymentStep, Environment, Release
-from apps.delivery.rollout_queries import last_good_release
+from apps.delivery.rollout_queries import last_good_release, release_numbered
 from apps.delivery.rollout_state import TOUCHED_PHASES, Phase
-from apps.delivery.services.plans import read_plan
+from apps.delivery.services.plans import make_plan, read_plan
 from apps.delivery.wake import wake_rollouts
 
 _WAITING = (DeploymentPhase.QUEUED, DeploymentPhase.PLANNED)
@@ -62,6 +63,30 @@ def confirm_plan(
 
 
 @transaction.atomic
+def redeploy(
+    environment: Environment, *, kind: DeploymentKind, actor: str, now: datetime
+) -> Deployment | None:
+    """Queue the release that works here once more, for its new domains or secrets.
+
+    None when nothing has worked here yet, or when a deployment waits that will bring them anyway.
+    """
+    locked = Environment.objects.select_for_update().get(pk=environment.pk)
+    release = last_good_release(locked)
+    if release is None or locked.deployments.filter(phase=DeploymentPhase.QUEUED).exists():
+        return None
+    deployment = Deployment.objects.create(
+        environment=locked,
+        release=release,
+        kind=kind,
+        actor=actor,
+        created_at=now,
+        phase_since=now,
+    )
+    transaction.on_commit(wake_rollouts)
+    return deployment
+
+
+@transaction.atomic
 def cancel(deployment_id: int, *, actor: str, now: datetime) -> Deployment:
     """Take a deployment back that has not touched the cluster. Raises CannotCancel."""
     deployment = _locked(deployment_id)
@@ -98,16 +123,32 @@ def abort(deployment_id: int, *, actor: str, now: datetime) -> Deployment:
     return deployment
 
 
+def roll_back(
+    environment: Environment,
+    number: int | None,
+    *,
+    cluster: Cluster,
+    actor: str,
+    now: datetime,
+    note: str = "",
+) -> Deployment:
+    """Bring an earlier release back at once: plan and confirmation in one.
+
+    Without a number it is the release that worked before the present one.
+    Raises NothingToRollBack, ReleaseNotFound, and what `make_plan` and `confirm_plan` raise.
+    """
+    release = release_to_return_to(environment, number)
+    plan = make_plan(environment, release, cluster=cluster, actor=actor, now=now)
+    return confirm_plan(plan.pk, actor=actor, now=now, note=note, kind=DeploymentKind.ROLLBACK)
+
+
 def release_to_return_to(environment: Environment, number: int | None) -> Release:
     """The release of a rollback: the chosen one, or the one that worked before the present one.
 
-    Raises NothingToRollBack.
+    Raises NothingToRollBack, ReleaseNotFound.
     """
     if number is not None:
-        chosen = Release.objects.filter(app_id=environment.app_id, number=number).first()
-        if chosen is not None:
-            return chosen
-        raise NothingToRollBack(f"The app has no release #{number}.")
+        return release_numbered(environment.app, number)
     present = last_good_release(environment)
     earlier = last_good_release(environment, other_than=present) if present else None
     if earlier is None:

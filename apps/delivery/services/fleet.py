@@ -97,7 +97,7 @@ def _conflict_target() -> dict[str, Any]:
 
 
 def _row(pk: int, state: fleet.EnvironmentState, now: datetime) -> EnvironmentStatus:
-    lines = [line for diff in state.drift for line in diff_lines(diff)]
+    lines = [str(line) for diff in state.drift for line in diff_lines(diff)]
     lines += [f"+ {key.short}: not part of the release" for key in state.strays]
     return EnvironmentStatus(
         environment_id=pk,
