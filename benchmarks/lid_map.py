@@ -1,6 +1,6 @@
 """Learning and resolving LIDs in batches, per second, beside plain statements of the same size.
 
-Run with `python -m benchmarks.lid_map [--lids 100000]`; it works in a test database of its own
+Run with `python benchmarks/lid_map.py [--lids 100000]`; it works in a test database of its own
 beside the one of DATABASE_URL and removes it afterwards.
 """
 
@@ -9,8 +9,11 @@ beside the one of DATABASE_URL and removes it afterwards.
 import argparse
 import os
 import statistics
+import sys
 import time
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 
 import django

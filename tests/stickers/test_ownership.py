@@ -1,7 +1,9 @@
 import pytest
 from django.utils import timezone
 
-from apps.outbox.services import drain
+from apps.outbox.events import Event
+from apps.outbox.models import OutboxEvent
+from apps.outbox.registry import handlers_of
 from apps.stickers.models import StickerAsset, StickerPack
 from apps.stickers.services import ownership
 from apps.whatsapp_auth import lid_map
@@ -18,11 +20,18 @@ def owners():
     return set(packs) | set(StickerAsset.objects.values_list("owner_jid", flat=True))
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_packs_and_stickers_under_a_lid_move_to_the_phone_that_is_learnt():
     make_pack(stickers=2, owner_jid=LID)
     lid_map.learn(LID, JID)
-    drain(max_seconds=5, batch_size=50)
+    row = OutboxEvent.objects.get(event_type="IDENTITY_RECONCILED")
+    event = Event(
+        row.pk, row.event_type, row.aggregate_type, row.aggregate_id, row.payload, 1, row.created_at
+    )
+    wanting = [handler for handler in handlers_of(event) if handler.ordered]
+    for handler in wanting:
+        handler.function(event)
+    assert [handler.name.rpartition(".")[2] for handler in wanting] == ["move_packs_to_the_phone"]
     assert owners() == {JID}
 
 

@@ -114,6 +114,10 @@ def test_a_hidden_sender_gets_a_link_when_the_map_knows_the_phone(bot):
         ({"user_id": "157019776499771@lid"}, "phone_unknown"),
         ({"user_id": "157019776499771@c.us"}, "phone_unknown"),
         ({"message": {"key": {"remoteJid": GROUP, "participant": JID}}}, "not_a_private_chat"),
+        (
+            {"message": {"key": {"remoteJid": "status@broadcast", "participant": JID}}},
+            "not_a_private_chat",
+        ),
         ({"message": {"key": {"remoteJid": JID, "fromMe": True}}}, "own_message"),
         ({"message": {"key": {"remoteJid": JID}}, "text": "hello"}, "not_a_login_request"),
         ({"message": {}}, "phone_unknown"),
