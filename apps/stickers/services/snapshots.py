@@ -94,10 +94,14 @@ def _refresh_batch(ids: Sequence[str], *, now: datetime) -> int:
 
 
 def _ensure_rows(ids: Sequence[str]) -> None:
-    """Give every rankable pack a row to lock."""
-    packs = rankable_packs().filter(pk__in=ids, snapshot=None).values_list("pk", flat=True)
-    empty = [PackScoreSnapshot(pack_id=pk) for pk in packs]
-    PackScoreSnapshot.objects.bulk_create(empty, ignore_conflicts=True)
+    """Give every rankable pack a row to lock, and the counters that adopted packs may lack."""
+    packs = rankable_packs().filter(pk__in=ids)
+    unranked = packs.filter(snapshot=None).values_list("pk", flat=True)
+    snapshots = [PackScoreSnapshot(pack_id=pk) for pk in unranked]
+    PackScoreSnapshot.objects.bulk_create(snapshots, ignore_conflicts=True)
+    uncounted = packs.filter(engagement=None).values_list("pk", flat=True)
+    counters = [PackEngagement(pack_id=pk) for pk in uncounted]
+    PackEngagement.objects.bulk_create(counters, ignore_conflicts=True)
 
 
 def _compute(packs: Sequence[StickerPack], *, now: datetime) -> list[PackScoreSnapshot]:
