@@ -119,7 +119,7 @@ def catalogue_page(
     has_more = len(found) > limit
     return CataloguePage(
         packs=[by_id[pk] for pk, _value in page if pk in by_id],
-        next_cursor=_encode(*page[-1], order) if has_more else None,
+        next_cursor=_encode(page[-1][0], page[-1][1], order) if has_more else None,
     )
 
 
