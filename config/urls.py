@@ -18,6 +18,7 @@ urlpatterns = [
     path("metrics", metrics.MetricsView.as_view(), name="metrics"),
     path("api/v1/schema", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/v1/docs", ApiDocsView.as_view(url_name="api-schema"), name="api-docs"),
+    path("ofrep/v1/", include("apps.flags.api.ofrep_urls")),
     *(path("api/v1/", include(f"apps.{app}.api.urls")) for app in APPS_WITH_API),
     *(path("", include(f"apps.{app}.urls")) for app in PAGES),
 ]

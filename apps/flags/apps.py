@@ -5,7 +5,11 @@ from django.utils.translation import gettext_lazy as _
 
 
 class FlagsConfig(AppConfig):
-    """Flags."""
+    """Feature flags."""
 
     name = "apps.flags"
     verbose_name = _("Flags")
+
+    def ready(self) -> None:
+        """Register the system checks."""
+        from apps.flags import checks  # noqa: F401, PLC0415 (models load first)

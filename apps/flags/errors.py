@@ -1,6 +1,6 @@
 """What can be wrong with a flag."""
 
-from apps.common.errors import InvalidInput, NotFound
+from apps.common.errors import Conflict, InvalidInput, NotFound
 
 
 class InvalidFlagName(InvalidInput):
@@ -30,3 +30,39 @@ class FlagNotFound(NotFound):
 
     def __init__(self, name: str) -> None:
         super().__init__("There is no such flag.", details={"name": name})
+
+
+class PrerequisiteCycle(InvalidInput):
+    """Flags that would depend on themselves."""
+
+    code = "prerequisite_cycle"
+
+    def __init__(self, name: str) -> None:
+        super().__init__("The prerequisites go round in a circle.", details={"name": name})
+
+
+class InvalidUnits(InvalidInput):
+    """A fine share outside 0 to 100,000."""
+
+    code = "invalid_units"
+
+    def __init__(self, units: int) -> None:
+        super().__init__("A share lies between 0 and 100,000.", details={"units": units})
+
+
+class ChangeNotRevertible(Conflict):
+    """A change that left nothing to return to."""
+
+    code = "change_not_revertible"
+
+    def __init__(self, change_id: int) -> None:
+        super().__init__("This change cannot be reverted.", details={"change": change_id})
+
+
+class StepsNotOrdered(InvalidInput):
+    """Steps lie in the past or do not follow each other."""
+
+    code = "steps_not_ordered"
+
+    def __init__(self) -> None:
+        super().__init__("Steps lie in the future, each after the one before it.")

@@ -7,8 +7,8 @@ falls into one of 100 buckets by SHA-1, and a flag of n percent is on for the bu
 import enum
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha1
 from typing import Any
 
@@ -16,6 +16,7 @@ from apps.common.parsing import js_number, js_string, js_trim, to_bool
 
 MAX_NAME_LENGTH = 120
 BUCKET_COUNT = 100
+UNIT_COUNT = 100_000
 FULL_PERCENT = 100
 ENVIRONMENT_PREFIX = "FEATURE_"
 
@@ -25,11 +26,32 @@ _NOT_IN_NAME = re.compile(r"[^a-z0-9_:-]")
 class Reason(enum.StrEnum):
     """Why an evaluation came out as it did."""
 
+    KILLED = "KILLED"
     DISABLED = "DISABLED"
+    DENIED = "DENIED"
+    ALLOWED = "ALLOWED"
+    PREREQUISITE = "PREREQUISITE"
     STATIC = "STATIC"
     SPLIT = "SPLIT"
     ENVIRONMENT = "ENVIRONMENT"
     DEFAULT = "DEFAULT"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetingRule:
+    """What a flag may have beside its row; without one it behaves exactly as the original.
+
+    `rollout_units` counts thousandths of a percent (0 to 100,000) and replaces the row's percentage
+    when set; `salt` gives the flag a cohort of its own. Listed subjects are compared as given.
+    """
+
+    is_killed: bool = False
+    salt: str = ""
+    rollout_units: int | None = None
+    allowed: frozenset[str] = frozenset()
+    denied: frozenset[str] = frozenset()
+    prerequisites: tuple[str, ...] = ()
+    is_client_visible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +61,7 @@ class FlagDefinition:
     flag_name: str
     is_enabled: bool
     rollout_percent: int
+    rule: TargetingRule | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +107,11 @@ def definition_of(row: Mapping[str, Any]) -> FlagDefinition | None:
     )
 
 
+def with_rule(definition: FlagDefinition, rule: TargetingRule | None) -> FlagDefinition:
+    """The definition with its rule; one that says nothing is left out, so that it costs nothing."""
+    return replace(definition, rule=rule) if rule and rule != TargetingRule() else definition
+
+
 def evaluate(definition: FlagDefinition, subject_key: str = "") -> Evaluation:
     """Decide a flag: off when disabled, else by percentage; an empty subject is the flag's name.
 
@@ -98,6 +126,52 @@ def evaluate(definition: FlagDefinition, subject_key: str = "") -> Evaluation:
     return Evaluation(value=bucket < percent, reason=Reason.SPLIT, bucket=bucket)
 
 
+def evaluate_within(
+    flags: Mapping[str, FlagDefinition], definition: FlagDefinition, subject_key: str = ""
+) -> Evaluation:
+    """Decide a flag with its rule.
+
+    The kill switch wins over everything; then come the row's own switch, what the flag depends on,
+    the lists, and the percentage.
+    """
+    rule = definition.rule
+    if rule is None:
+        return evaluate(definition, subject_key)
+    if rule.is_killed:
+        return Evaluation(value=False, reason=Reason.KILLED)
+    if not definition.is_enabled:
+        return Evaluation(value=False, reason=Reason.DISABLED)
+    if not all(_is_on(flags, name, subject_key) for name in rule.prerequisites):
+        return Evaluation(value=False, reason=Reason.PREREQUISITE)
+    if subject_key in rule.denied:
+        return Evaluation(value=False, reason=Reason.DENIED)
+    if subject_key in rule.allowed:
+        return Evaluation(value=True, reason=Reason.ALLOWED)
+    return _evaluate_share(definition, rule, subject_key)
+
+
+def fine_bucket(subject_key: str, *, salt: str) -> int:
+    """The subject's bucket from 0 to 99,999 for a salt: by multiply-shift, without a remainder."""
+    digest = sha1(_utf8(f"{salt}:{js_trim(subject_key)}"), usedforsecurity=False).digest()
+    return int.from_bytes(digest[:4]) * UNIT_COUNT >> 32
+
+
+def has_cycle(prerequisites: Mapping[str, Iterable[str]]) -> bool:
+    """Whether flags depend on themselves by any way."""
+    done: set[str] = set()
+
+    def reaches_itself(name: str, path: tuple[str, ...]) -> bool:
+        if name in path:
+            return True
+        if name in done:
+            return False
+        found = any(reaches_itself(n, (*path, name)) for n in prerequisites.get(name, ()))
+        done.add(name)
+        return found
+
+    return any(reaches_itself(name, ()) for name in prerequisites)
+
+
 def evaluate_missing(
     flag_name: str, environment: Mapping[str, str], *, fallback: bool
 ) -> Evaluation:
@@ -107,6 +181,27 @@ def evaluate_missing(
     if value is None:
         return Evaluation(value=fallback, reason=Reason.DEFAULT)
     return Evaluation(value=value, reason=Reason.ENVIRONMENT)
+
+
+def _evaluate_share(
+    definition: FlagDefinition, rule: TargetingRule, subject_key: str
+) -> Evaluation:
+    if rule.rollout_units is None and not rule.salt:
+        return evaluate(definition, subject_key)
+    units = rule.rollout_units
+    if units is None:
+        units = definition.rollout_percent * (UNIT_COUNT // FULL_PERCENT)
+    if units >= UNIT_COUNT or units <= 0:
+        return Evaluation(value=units > 0, reason=Reason.STATIC)
+    salt = rule.salt or definition.flag_name
+    bucket = fine_bucket(subject_key or definition.flag_name, salt=salt)
+    return Evaluation(value=bucket < units, reason=Reason.SPLIT, bucket=bucket)
+
+
+def _is_on(flags: Mapping[str, FlagDefinition], name: str, subject_key: str) -> bool:
+    """A prerequisite that does not exist is off."""
+    definition = flags.get(name)
+    return definition is not None and evaluate_within(flags, definition, subject_key).value
 
 
 def _js_text(value: Any) -> str:

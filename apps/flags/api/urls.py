@@ -1,5 +1,9 @@
 """Routes of this app below `/api/v1/`."""
 
-from django.urls import URLPattern, URLResolver
+from rest_framework.routers import SimpleRouter
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from apps.flags.api.views import FlagViewSet
+
+router = SimpleRouter(trailing_slash=False)
+router.register("flags", FlagViewSet, basename="flag")
+urlpatterns = router.urls
