@@ -1,4 +1,4 @@
-"""Flags in templates: `{% load flags %}{% flag "new_checkout" as is_new %}{% if is_new %}…`."""
+"""Flags in templates: `{% load flags %}{% flag "enable_ranking_snapshot_read" as is_ranked %}…`."""
 
 from typing import Any
 
