@@ -18,6 +18,7 @@ from apps.delivery.kube.cluster import Cluster
 from apps.delivery.models import Deployment, DeploymentPlan, DeploymentStep, Environment, Release
 from apps.delivery.rollout_queries import last_good_release, release_numbered
 from apps.delivery.rollout_state import TOUCHED_PHASES, Phase
+from apps.delivery.services.leases import publish_end
 from apps.delivery.services.plans import make_plan, read_plan
 from apps.delivery.wake import wake_rollouts
 
@@ -199,6 +200,7 @@ def _supersede(newer: Deployment, *, now: datetime) -> None:
 
 def _end(deployment: Deployment, message: str, *, now: datetime) -> None:
     deployment.phase = DeploymentPhase.CANCELLED
+    deployment.error_code, deployment.error_message = "cancelled", message
     deployment.phase_since = deployment.finished_at = now
     deployment.active_environment = None
     deployment.lease_token, deployment.lease_until = "", None
@@ -206,3 +208,4 @@ def _end(deployment: Deployment, message: str, *, now: datetime) -> None:
     DeploymentStep.objects.create(
         deployment=deployment, name="cancelled", status=StepStatus.NOTE, message=message, at=now
     )
+    publish_end(deployment)

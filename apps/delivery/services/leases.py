@@ -19,9 +19,12 @@ from apps.delivery.errors import DeploymentLeaseLost
 from apps.delivery.models import Deployment, DeploymentStep
 from apps.delivery.rollout_queries import open_deployments
 from apps.delivery.rollout_state import FINAL_PHASES, Phase, can_move
+from apps.outbox.services.publishing import publish
 
 Clock = Callable[[], datetime]
 _MESSAGE_LENGTH = 1000
+# Central is told three times; after that the event waits among the dead letters.
+_REPORT_ATTEMPTS = 3
 
 
 @dataclass(slots=True)
@@ -56,9 +59,13 @@ class Hold:
         assert can_move(Phase(self.deployment.phase), phase), phase  # noqa: S101 - own callers
         now = self.clock()
         values |= {"phase": phase.value, "phase_since": now}
-        if phase in FINAL_PHASES:
-            values |= {"finished_at": now, "active_environment": None}
-        self.write(**values)
+        if phase not in FINAL_PHASES:
+            self.write(**values)
+            return
+        values |= {"finished_at": now, "active_environment": None}
+        with transaction.atomic():
+            self.write(**values)
+            publish_end(self.deployment)
 
     def note(self, name: str, message: str = "", *, status: str = StepStatus.DONE) -> None:
         """Write a line of the timeline; a line that is there already stays as it is."""
@@ -81,6 +88,18 @@ class Hold:
         until = self.clock() + rest if rest else None
         mine = Deployment.objects.filter(pk=self.deployment.pk, lease_token=self.token)
         mine.update(lease_token="", lease_until=until)
+
+
+def publish_end(deployment: Deployment) -> None:
+    """Let everybody know how a deployment ended; in the transaction that ends it."""
+    payload = {
+        "environment": deployment.environment.namespace,
+        "release": deployment.release.number,
+        "phase": deployment.phase,
+        "error_code": deployment.error_code,
+    }
+    key = str(deployment.pk)
+    publish("DEPLOYMENT_FINISHED", "deployment", key, payload, max_attempts=_REPORT_ATTEMPTS)
 
 
 def lease() -> timedelta:
