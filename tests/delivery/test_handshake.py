@@ -165,6 +165,19 @@ def test_a_member_is_activated(central: Central, environment: Environment) -> No
     assert central.calls[-1][2] == {"appCode": "loja", "memberId": "m-1"}
 
 
+def test_releases_and_members_come_over_the_api(
+    central: Central, environment: Environment, api_as: Any
+) -> None:
+    central.answers["/delivery/members/activate"] = {"active": True}
+    client = api_as("delivery:write")
+    body = {"release_id": "r-7", "image_digest": GOOD}
+    taken = client.post("/api/v1/delivery/releases/take/", body, format="json")
+    assert (taken.status_code, taken.data["config"]["replicas"]) == (201, 2)
+    member = {"environment": "loja-main", "member_id": "m-1"}
+    answer = client.post("/api/v1/delivery/members/", member, format="json")
+    assert answer.data == {"answer": {"active": True}}
+
+
 @pytest.mark.parametrize(
     ("text", "clean"),
     [
