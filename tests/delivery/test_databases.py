@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pymongo import MongoClient
 from pymongo.errors import OperationFailure
 
@@ -14,11 +15,12 @@ from apps.delivery.errors import DatabaseUnreachable
 from apps.delivery.kube.cluster import Cluster
 from apps.delivery.models import Environment
 from apps.delivery.secrets import validate_mongo_uri
-from apps.delivery.services.databases import app_uri, provision_database, revoke_database_user
+from apps.delivery.services.databases import app_uri, provision_database
+from apps.delivery.services.rotation import rotate_secrets
 
 from .kube_server import KubeServer
 from .mongod import mongod
-from .rollouts import BETTER, GOOD, Host, deploy, live, make_environment
+from .rollouts import BETTER, GOOD, Host, deploy, drive, live, make_environment
 
 pytestmark = [pytest.mark.mongo, pytest.mark.django_db(transaction=True)]
 
@@ -57,12 +59,21 @@ def test_provisioning_again_changes_the_password(environment: Environment) -> No
         try_insert(old, "loja-main")
 
 
-def test_a_revoked_user_comes_in_no_more(environment: Environment) -> None:
-    uri = provision_database(environment)
-    assert revoke_database_user(environment)
-    assert not revoke_database_user(environment)
-    with pytest.raises(OperationFailure, match="Authentication failed"):
-        try_insert(uri, "loja-main")
+def test_a_rotated_password_reaches_the_pods(
+    environment: Environment, cluster: Cluster, server: KubeServer, host: Host
+) -> None:
+    deploy(environment, GOOD, cluster)
+    before = live(server, "Deployment", "loja")["spec"]["template"]["metadata"]["annotations"]
+    deployment = rotate_secrets(
+        environment, cluster=cluster, has_database=True, actor="ana", now=timezone.now()
+    )
+    assert deployment is not None
+    assert drive(deployment, cluster).phase == DeploymentPhase.SUCCEEDED
+    after = live(server, "Deployment", "loja")["spec"]["template"]["metadata"]["annotations"]
+    checksum = "oon.dev/secrets-checksum"
+    assert before[checksum] != after[checksum]
+    encoded = live(server, "Secret", "oon-runtime")["data"]["MONGODB_URI"]
+    try_insert(base64.b64decode(encoded).decode(), "loja-main")
 
 
 def test_a_deployment_provisions_once_and_tells_nobody(

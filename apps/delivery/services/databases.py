@@ -19,7 +19,6 @@ from apps.delivery.secrets import random_secret, validate_mongo_uri
 
 _TIMEOUT_MS = 5000
 _USER_EXISTS = 51003
-_USER_MISSING = 11
 
 
 def is_configured() -> bool:
@@ -45,22 +44,6 @@ def provision_database(environment: Environment) -> str:
     uri = app_uri(settings.APPS_MONGODB_URI, name, password)
     validate_mongo_uri(uri)
     return uri
-
-
-def revoke_database_user(environment: Environment) -> bool:
-    """Take the user away and leave the data; False when there was none.
-
-    Raises DatabaseUnreachable.
-    """
-    name = database_name(environment)
-    with _admin() as client:
-        try:
-            client[name].command("dropUser", name)
-        except OperationFailure as failure:
-            if failure.code != _USER_MISSING:
-                raise
-            return False
-    return True
 
 
 def database_name(environment: Environment) -> str:

@@ -83,11 +83,6 @@ def set_runtime_values(
     return cluster.merge(key, {"data": changed["data"]})
 
 
-def rotate_session_secret(cluster: Cluster, context: DeliveryContext) -> None:
-    """A new session secret; sessions end when the pods restart. Raises ClusterUnreachable."""
-    set_runtime_values(cluster, context, {SESSION_SECRET: random_secret()})
-
-
 def _ensure_core_secrets(cluster: Cluster, context: DeliveryContext) -> None:
     """The app's own key: made once, and never again under the mark on the namespace."""
     home = ObjectKey("Namespace", "", context.namespace)
