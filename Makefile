@@ -52,7 +52,7 @@ e2e: $(VENV)/dev.stamp messages ## Only the tests with real processes and a real
 	$(PYTEST) -m "e2e or browser" $(T)
 
 bench: $(VENV)/bench.stamp ## Run the benchmarks beside their peers, one after another
-	@for file in benchmarks/[a-z]*.py; do echo "== $$file =="; $(BIN)/python $$file || exit 1; done
+	@for file in benchmarks/[a-z]*.py; do echo "== $$file =="; $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
 
 format: $(VENV)/dev.stamp ## Format code and templates
 	$(BIN)/ruff check --fix .

@@ -7,7 +7,7 @@ from django.db.models import Count
 
 from apps.common.dialects import dialect, fetch
 from apps.outbox.choices import LeaseStatus
-from apps.outbox.models import OutboxEvent
+from apps.outbox.models import OutboxEvent, PausedType
 from apps.outbox.services.holding import HELD_UNTIL
 
 HELD = "held"
@@ -48,3 +48,18 @@ def oldest_due_seconds() -> float:
         [],
     )
     return max(0.0, float(rows[0][0] or 0))
+
+
+def paused_types() -> list[str]:
+    """The types that workers leave alone."""
+    return list(PausedType.objects.order_by("pk").values_list("pk", flat=True))
+
+
+def dead_event_ids(*, ids: Sequence[int] = (), event_type: str | None = None) -> list[int]:
+    """Dead events by id or by type, in id order."""
+    dead = OutboxEvent.objects.filter(status=LeaseStatus.FAILED)
+    if ids:
+        dead = dead.filter(pk__in=ids)
+    if event_type:
+        dead = dead.filter(event_type=event_type)
+    return list(dead.order_by("pk").values_list("pk", flat=True))

@@ -9,3 +9,10 @@ class StickersConfig(AppConfig):
 
     name = "apps.stickers"
     verbose_name = _("Stickers")
+
+    def ready(self) -> None:
+        """Take part when people ask for their data."""
+        from apps.stickers.services import ownership  # noqa: PLC0415 (models load first)
+        from apps.whatsapp_auth.services.personal_data import register_section  # noqa: PLC0415
+
+        register_section("packs", export=ownership.export_owned, erase=ownership.release_ownership)

@@ -12,7 +12,7 @@ from apps.outbox.events import Event
 from apps.outbox.registry import handles
 from apps.stickers import queries
 from apps.stickers.choices import WorkerTaskType
-from apps.stickers.services import snapshots, worker_tasks
+from apps.stickers.services import ownership, snapshots, worker_tasks
 
 
 @handles("STICKER_ASSET_CREATED", batch=True)
@@ -32,3 +32,9 @@ def refresh_packs_of_stickers(events: Sequence[Event]) -> None:
 def refresh_packs(events: Sequence[Event]) -> None:
     """A pack or what visitors did with it changed."""
     snapshots.refresh_snapshots([event.aggregate_id for event in events], now=timezone.now())
+
+
+@handles("IDENTITY_RECONCILED", ordered=True)
+def move_packs_to_the_phone(event: Event) -> None:
+    """What was kept under a LID belongs to the phone behind it. Running it twice moves nothing."""
+    ownership.move_ownership(event.payload["lids"], event.payload["jid"])

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
@@ -18,6 +18,8 @@ from django.db.models.functions import Coalesce
 from apps.stickers import errors
 from apps.stickers.choices import CurationStatus, PackStatus, Visibility
 from apps.stickers.models import StickerPack, StickerPackItem
+
+P = TypeVar("P", bound=QuerySet[StickerPack])
 
 SHAREABLE = (Visibility.PUBLIC, Visibility.UNLISTED)
 MAX_PAGE = 60
@@ -95,12 +97,11 @@ def catalogue_page(
         packs = packs.filter(visibility=visibility)
     if search:
         packs = packs.filter(Q(name__icontains=search) | Q(publisher__icontains=search))
-    packs = packs.annotate(sort_value=SORTS[sort].expression)
+    ordered = packs.annotate(sort_value=SORTS[sort].expression)
     if cursor:
         value, last_id = _decode(cursor, sort)
-        after = {"sort_value__lt": value}, {"sort_value": value, "pk__lt": last_id}
-        packs = packs.filter(Q(**after[0]) | Q(**after[1]))
-    rows = list(_with_relations(packs).order_by("-sort_value", "-pk")[: limit + 1])
+        ordered = ordered.filter(Q(sort_value__lt=value) | Q(sort_value=value, pk__lt=last_id))
+    rows = list(_with_relations(ordered).order_by("-sort_value", "-pk")[: limit + 1])
     page = rows[:limit]
     has_more = len(rows) > limit
     return CataloguePage(page, _encode(page[-1], sort) if has_more else None)
@@ -117,7 +118,7 @@ def packs_showing(asset_ids: Sequence[str]) -> list[str]:
     return list(items.values_list("pack_id", flat=True).distinct())
 
 
-def _with_relations(packs: QuerySet[StickerPack]) -> QuerySet[StickerPack]:
+def _with_relations(packs: P) -> P:
     return packs.select_related("snapshot", "engagement", "cover_sticker")
 
 

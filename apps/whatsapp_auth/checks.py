@@ -35,6 +35,15 @@ def check_base_url(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
     return [checks.Error("Login links lead nowhere.", hint=hint, id="whatsapp_auth.E003")]
 
 
+@register(Tags.urls)
+def check_login_path(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Bots may link to a path with a query or fragment; this site serves a plain one."""
+    if not set(settings.WHATSAPP_LOGIN_PATH) & set("?#<>"):
+        return []
+    hint = "Set WHATSAPP_LOGIN_PATH to a path such as /login/."
+    return [checks.Error("The login page has no address.", hint=hint, id="whatsapp_auth.E005")]
+
+
 @register(Tags.security, deploy=True)
 def check_provider(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """An issuer without TLS could be anybody."""

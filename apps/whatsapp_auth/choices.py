@@ -25,6 +25,11 @@ class LoginOutcome(models.TextChoices):
     DATA_ERASED = "data_erased", _("data erased")
 
 
+def outcome_label(outcome: str) -> str:
+    """The outcome in words; a refusal is shown by its code."""
+    return str(dict(LoginOutcome.choices).get(outcome, outcome))
+
+
 class NoticeKind(models.TextChoices):
     """What a person is told at their next visit."""
 

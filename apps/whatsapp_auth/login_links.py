@@ -218,9 +218,11 @@ def _signature(secret: str, digits: str, seconds: str) -> str:
 
 
 def _is_signed_by_any(secrets: tuple[str, ...], digits: str, seconds: str, given: str) -> bool:
+    # Half a surrogate pair can come in JSON; it is wrong, and no reason to fall over.
+    shown = given.lower().encode(errors="surrogatepass")
     # Every secret is tried, so that the time taken does not tell which one matched.
     matches = [
-        hmac.compare_digest(_signature(secret, digits, seconds).encode(), given.lower().encode())
+        hmac.compare_digest(_signature(secret, digits, seconds).encode(), shown)
         for secret in secrets
     ]
     return any(matches)

@@ -108,6 +108,8 @@ def ended_account(request: HttpRequest) -> str:
     Only used to tell its holder what happened; it opens nothing.
     """
     token = request.COOKIES.get(settings.WEB_SESSION_COOKIE_NAME, "")
+    if not token:
+        return ""
     ended = GoogleSession.objects.filter(pk=session_digest(token), revoked_at__isnull=False)
     return ended.values_list("google_user_id", flat=True).first() or ""
 

@@ -6,7 +6,13 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from apps.whatsapp_auth.digests import audit_digest
-from apps.whatsapp_auth.jids import KIND_OF_SERVER, JidKind, parse_jid, phone_variants
+from apps.whatsapp_auth.jids import (
+    KIND_OF_SERVER,
+    JidKind,
+    is_lid_jid,
+    parse_jid,
+    phone_variants,
+)
 from apps.whatsapp_auth.login_links import to_phone_digits
 from apps.whatsapp_auth.models import (
     AccountNotice,
@@ -21,15 +27,15 @@ PHONE_SERVERS = tuple(server for server, kind in KIND_OF_SERVER.items() if kind 
 
 
 def owner_jids_of(owner_jid: str) -> frozenset[str]:
-    """Every address under which this owner may hold packs: phone addresses and mapped LIDs.
+    """Every address under which this owner may hold packs or be banned.
 
-    A LID with a known phone gives the phone's addresses as well.
+    These are the number in each national spelling on each phone server, and the LIDs mapped to it;
+    a LID with a known phone gives the same. Without a phone it is the address alone.
     """
-    mapped = LidMapping.objects.filter(lid=owner_jid).values_list("jid", flat=True).first()
-    digits = to_phone_digits(mapped or owner_jid) if "@" in (mapped or owner_jid) else ""
-    if not digits:
-        return frozenset({owner_jid})
-    return frozenset({owner_jid}) | _addresses_with_lids([digits])
+    variants = phone_variants(_phone_behind(owner_jid))
+    addresses = phone_addresses(variants)
+    lids = LidMapping.objects.filter(jid__in=addresses).values_list("lid", flat=True)
+    return frozenset({owner_jid}) | addresses | frozenset(lids if variants else ())
 
 
 def active_ban(*, google_sub: str | None, email: str | None, owner_jid: str | None) -> Ban | None:
@@ -40,21 +46,13 @@ def active_ban(*, google_sub: str | None, email: str | None, owner_jid: str | No
     if email:
         named |= Q(email=email.lower())
     if owner_jid:
-        named |= Q(owner_jid__in=addresses_of_person(owner_jid))
+        named |= Q(owner_jid__in=owner_jids_of(owner_jid))
     return Ban.objects.filter(named, revoked_at=None).order_by("created_at", "id").first()
-
-
-def addresses_of_person(owner_jid: str) -> frozenset[str]:
-    """Like `owner_jids_of`, in every national spelling of the number."""
-    addresses = owner_jids_of(owner_jid)
-    phones = {digits for jid in addresses if "@" in jid and (digits := to_phone_digits(jid))}
-    variants = {other for digits in phones for other in phone_variants(digits)}
-    return addresses | _addresses_with_lids(variants) if variants else addresses
 
 
 def accounts_of_phone(digits: str) -> QuerySet[GoogleUser]:
     """Accounts that hold the number in any spelling, in key order."""
-    variants = phone_variants(digits) | {digits}
+    variants = phone_variants(digits)
     return GoogleUser.objects.filter(
         Q(owner_phone__in=variants) | Q(owner_jid__in=phone_addresses(variants))
     ).order_by("google_sub")
@@ -68,10 +66,10 @@ def unseen_notices(google_sub: str) -> QuerySet[AccountNotice]:
 def find_accounts(text: str) -> QuerySet[GoogleUser]:
     """Accounts by Google id, e-mail, phone or address, for tools of operators."""
     jid = parse_jid(text)
-    owners: Iterable[Any] = addresses_of_person(jid.base) if jid else []
+    owners: Iterable[Any] = owner_jids_of(jid.base) if jid else []
     digits = to_phone_digits(text) if not jid else ""
     if digits:
-        owners = addresses_of_person(f"{digits}@{PHONE_SERVERS[0]}")
+        owners = owner_jids_of(f"{digits}@{PHONE_SERVERS[0]}")
     return GoogleUser.objects.filter(
         Q(google_sub=text) | Q(email=text.lower()) | Q(owner_jid__in=owners)
     ).order_by("google_sub")
@@ -79,7 +77,7 @@ def find_accounts(text: str) -> QuerySet[GoogleUser]:
 
 def lid_spans(owner_jid: str) -> QuerySet[LidHistory]:
     """The spans in which LIDs belonged to this owner, the latest first."""
-    addresses = addresses_of_person(owner_jid)
+    addresses = owner_jids_of(owner_jid)
     spans = LidHistory.objects.filter(Q(jid__in=addresses) | Q(lid__in=addresses))
     return spans.order_by("-valid_from", "-id")
 
@@ -97,7 +95,9 @@ def phone_addresses(phones: Iterable[str]) -> frozenset[str]:
     return frozenset(f"{phone}@{server}" for phone in phones for server in PHONE_SERVERS)
 
 
-def _addresses_with_lids(phones: Iterable[str]) -> frozenset[str]:
-    addresses = phone_addresses(phones)
-    lids = LidMapping.objects.filter(jid__in=addresses).values_list("lid", flat=True)
-    return addresses | frozenset(lids)
+def _phone_behind(owner_jid: str) -> str:
+    """The number of an owner address, through the LID map for a LID; '' without one."""
+    jid: str | None = owner_jid
+    if is_lid_jid(owner_jid):
+        jid = LidMapping.objects.filter(lid=owner_jid).values_list("jid", flat=True).first()
+    return to_phone_digits(jid) if jid and "@" in jid else ""

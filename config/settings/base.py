@@ -186,6 +186,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "apps.whatsapp_auth.context_processors.person",
             ]
         },
     }

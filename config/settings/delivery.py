@@ -47,9 +47,7 @@ KUBE_URL = env.env_str(
 KUBE_TOKEN = env.env_str("KUBE_TOKEN", "", help="Bearer token for KUBE_URL.", secret=True)
 KUBE_CA_FILE = env.env_str("KUBE_CA_FILE", "", help="Certificate authority of KUBE_URL.")
 KUBECONFIG = env.env_str("KUBECONFIG", "", help="Path of a kubeconfig file.")
-KUBE_CONTEXT = env.env_str(
-    "KUBE_CONTEXT", "", help="Context of KUBECONFIG; empty: its current one."
-)
+KUBE_CONTEXT = env.env_str("KUBE_CONTEXT", "", help="Context of KUBECONFIG, if not its own.")
 DELIVERY_PLAN_SECONDS = env.env_int(
     "DELIVERY_PLAN_SECONDS", 900, low=30, high=86_400, help="How long a plan can be confirmed."
 )

@@ -113,7 +113,7 @@ def test_a_snoozed_event_comes_back_uncharged() -> None:
 
 def test_one_failing_handler_does_not_repeat_the_others() -> None:
     calls: list[str] = []
-    handles("X")(lambda event: calls.append("good"))
+    handles("X")(lambda _event: calls.append("good"))
 
     @handles("X", retry=AT_ONCE)
     def flaky(event: Event) -> None:
@@ -254,7 +254,7 @@ def test_no_handler_is_left_from_another_test() -> None:
 
 
 def test_draining_a_batch_takes_few_statements(django_assert_max_num_queries: Any) -> None:
-    handles("X")(lambda event: None)
+    handles("X")(lambda _event: None)
     for number in range(50):
         publish("X", "t", str(number))
     with django_assert_max_num_queries(25):

@@ -68,9 +68,9 @@ def test_publishing_outside_a_transaction_needs_to_be_said() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_rolled_back_change_leaves_no_event() -> None:
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
+    with transaction.atomic():
         publish("X", "a", "b")
-        raise ZeroDivisionError
+        transaction.set_rollback(True)
     assert not OutboxEvent.objects.exists()
 
 

@@ -84,7 +84,7 @@ def test_every_list_opens_and_shows_no_number_in_full(owner_client, ana, model):
 
 def test_a_person_is_one_page_without_a_token(owner_client, ana):
     text = owner_client.get(admin_url("googleuser", "change", ANA.sub)).content.decode()
-    for shown in (ANA.email, JID, LID, "signed_in"):
+    for shown in (ANA.email, JID, LID, "signed in"):
         assert shown in text
     assert ana.token not in text
     assert ana.session.session_token not in text

@@ -1,7 +1,11 @@
+import json
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.db import OperationalError, connection
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -69,6 +73,26 @@ def test_pairs_and_payloads_are_learnt_and_bad_ones_named(bot):
     assert LidMapping.objects.filter(jid__isnull=False).count() == 2
 
 
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("senders:resolve", {"user": "a\x00@lid"}),
+        ("senders:resolve", {"user": {"lid": "\ud800@lid", "jid": 5}}),
+        ("senders:resolve", {"message": {"key": "x"}}),
+        ("senders:learn", {"pairs": [{"lid": "\ud800@lid", "jid": "\x00"}], "source": "x"}),
+        ("senders:learn", {"payload": {"messages": 5, "contacts": [None, 7, []]}}),
+        ("senders:learn", {"pairs": [], "source": "\ud800"}),
+        ("login-links", {"message": {"key": {"remoteJid": "\ud800@s.whatsapp.net"}}}),
+        ("login-links", [1]),
+        ("auth/google/session", {"id_token": "\ud800", "wa": {"x": []}}),
+    ],
+)
+def test_strange_values_are_answered_and_never_break(bot, path, data, settings):
+    settings.GOOGLE_CLIENT_ID = ""
+    answer = bot.post(f"{API}/{path}", json.dumps(data), content_type="application/json")
+    assert answer.status_code in {200, 400, 409, 503}
+
+
 def test_i2_a_link_is_made_from_the_alternative_address(bot):
     message = {"key": {"remoteJid": LID, "remoteJidAlt": JID}}
     answer = bot.post(f"{API}/login-links", {"message": message})
@@ -90,6 +114,10 @@ def test_a_hidden_sender_gets_a_link_when_the_map_knows_the_phone(bot):
         ({"user_id": "157019776499771@lid"}, "phone_unknown"),
         ({"user_id": "157019776499771@c.us"}, "phone_unknown"),
         ({"message": {"key": {"remoteJid": GROUP, "participant": JID}}}, "not_a_private_chat"),
+        (
+            {"message": {"key": {"remoteJid": "status@broadcast", "participant": JID}}},
+            "not_a_private_chat",
+        ),
         ({"message": {"key": {"remoteJid": JID, "fromMe": True}}}, "own_message"),
         ({"message": {"key": {"remoteJid": JID}}, "text": "hello"}, "not_a_login_request"),
         ({"message": {}}, "phone_unknown"),
@@ -214,6 +242,20 @@ def test_i9_no_answer_shows_a_session_token(owner):
         assert opened.session.session_token not in text
 
 
+def test_i10_a_session_lives_in_the_database_and_in_no_process():
+    opened = make_session(now=timezone.now())
+    cache.clear()
+    code = (
+        "import django; django.setup()\n"
+        "from apps.whatsapp_auth.digests import session_digest\n"
+        f"print(session_digest({opened.token!r}))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert sessions.living_sessions(now=timezone.now()).get().pk == answer.stdout.strip()
+
+
 @pytest.mark.parametrize("cookie", ["", "x", "y" * 5000, "é", "a; b"])
 def test_a_made_up_cookie_is_nobody(cookie):
     make_session(now=timezone.now())
@@ -229,7 +271,13 @@ def test_the_stored_digest_is_no_cookie():
     assert client.get(f"{API}/auth/google/session").status_code in {401, 403}
 
 
-def test_being_seen_is_noted_once_per_interval(django_assert_max_num_queries):
+def test_checking_a_session_costs_three_queries(django_assert_num_queries):
+    client = person_client(make_session(now=timezone.now()))
+    with django_assert_num_queries(3):
+        assert client.get(f"{API}/auth/google/session").status_code == 200
+
+
+def test_being_seen_is_noted_once_per_interval():
     opened = make_session(now=timezone.now() - timedelta(minutes=5))
     client = person_client(opened)
     client.get(f"{API}/auth/google/session")

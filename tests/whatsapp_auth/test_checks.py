@@ -1,4 +1,9 @@
-from apps.whatsapp_auth.checks import check_base_url, check_link_secret, check_provider
+from apps.whatsapp_auth.checks import (
+    check_base_url,
+    check_link_secret,
+    check_login_path,
+    check_provider,
+)
 
 
 def ids(messages):
@@ -18,6 +23,13 @@ def test_a_short_secret_is_an_error(settings):
 def test_links_must_lead_somewhere(settings):
     settings.SITE_ORIGIN = settings.WHATSAPP_LOGIN_BASE_URL = "mailto:x"
     assert ids(check_base_url(None)) == ["whatsapp_auth.E003"]
+
+
+def test_the_login_page_needs_a_plain_path(settings):
+    settings.WHATSAPP_LOGIN_PATH = "/login?x=1"
+    assert ids(check_login_path(None)) == ["whatsapp_auth.E005"]
+    settings.WHATSAPP_LOGIN_PATH = "entrar"
+    assert ids(check_login_path(None)) == []
 
 
 def test_the_issuer_must_be_reached_over_tls(settings):

@@ -1,7 +1,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import DataError, OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.outbox.models import OutboxEvent
@@ -115,6 +115,13 @@ def test_l5_old_knowledge_never_replaces_what_a_message_said(source):
     assert rows() == {LID: JID}
 
 
+@pytest.mark.parametrize("source", ["backfill", "derived"])
+def test_l5_old_knowledge_never_takes_a_phone_from_another_lid(source):
+    learn()
+    learn(OTHER_LID, source=source, now=LATER)
+    assert rows() == {LID: JID, OTHER_LID: None}
+
+
 def test_l5_each_mapping_has_a_span_in_the_history():
     learn()
     learn(jid=OTHER_JID, now=LATER)
@@ -195,12 +202,20 @@ def refused_lid():
     lid = "666@lid"
 
     def refuse(execute, sql, params, many, context):
-        if "lid_map" in sql and sql.startswith("INSERT") and lid in (params or ()):
-            return execute("SELECT no_such_column", (), many, context)
+        if "lid_map" in sql and sql.startswith("INSERT") and lid in str(params):
+            raise DataError("out of range")
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(refuse):
         yield lid
+
+
+def test_an_outage_is_raised_and_not_called_a_refusal():
+    def fail(execute, sql, params, many, context):
+        raise OperationalError(2006, "server has gone away")
+
+    with connection.execute_wrapper(fail), pytest.raises(OperationalError):
+        learn()
 
 
 def test_l7_signs_of_patterns_in_a_lid_are_only_signs():

@@ -148,6 +148,11 @@ def test_phone_digits_are_ten_to_fifteen_ascii_digits_or_nothing(value):
     assert to_phone_digits(digits) == digits
 
 
+@pytest.mark.parametrize("field", ["wa", "wa_ts", "wa_sig"])
+def test_half_a_surrogate_pair_is_refused_like_anything_wrong(field):
+    assert not resolve_owner(hint_at(NOW) | {field: "\ud800"}, SIGNED, NOW).verified
+
+
 def test_a_life_shorter_than_a_minute_is_a_minute():
     assert LoginLinkConfig(ttl_seconds=5).ttl_seconds == 60
 

@@ -1,12 +1,9 @@
 """Many sign-ins at once, each on a connection of its own."""
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
 
 import pytest
-from django.db import connection
 
 from apps.common.errors import DomainError
 from apps.whatsapp_auth import errors
@@ -14,26 +11,11 @@ from apps.whatsapp_auth.models import GoogleSession, GoogleUser
 from apps.whatsapp_auth.services import sessions
 from apps.whatsapp_auth.services.logins import sign_in
 from tests.whatsapp_auth.factories import ANA, NOW, OTHER_PHONE, PHONE, RUI, make_hint
+from tests.whatsapp_auth.threads import run_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
+SPELLINGS = ("5531996883193", "553196883193")
 CONSENT = ("", "take_over")
-
-
-def run_at_once(jobs):
-    """Start the jobs together and give what each returned or raised on purpose."""
-    barrier = Barrier(len(jobs))
-
-    def run(job):
-        try:
-            barrier.wait(timeout=30)
-            return job()
-        except DomainError as error:
-            return error
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        return list(pool.map(run, jobs))
 
 
 def attempt(account, hint, now=NOW):
@@ -60,6 +42,19 @@ def test_i6_fifty_sign_ins_of_two_accounts_leave_one_holder_and_no_orphan():
     living = sessions.living_sessions(now=NOW)
     assert set(living.values_list("google_user_id", flat=True)) == {holder.google_sub}
     assert set(living.values_list("owner_phone", flat=True)) == {PHONE}
+
+
+def test_i6_two_spellings_of_one_number_at_once_have_one_holder():
+    def job(number):
+        account, phone = (ANA, RUI)[number % 2], SPELLINGS[number // 2 % 2]
+        hint, at = (
+            make_hint(phone, NOW + timedelta(seconds=number)),
+            NOW + timedelta(seconds=number),
+        )
+        return lambda: attempt(account, hint, now=at)
+
+    run_at_once([job(number) for number in range(16)])
+    assert GoogleUser.objects.filter(owner_phone__in=SPELLINGS).count() == 1
 
 
 def test_report_14_three_posts_of_one_link_give_one_session_to_one_account():

@@ -149,6 +149,7 @@ def test_report_17_a_national_spelling_is_the_same_person(known, linked):
     make_user(ANA, known)
     done = signed_in(ANA, linked)
     assert done.plan.changes == ""
+    assert GoogleUser.objects.get().owner_phone == known
     with pytest.raises(errors.ConfirmationNeeded):
         signed_in(RUI, known, at=LATER)
 

@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from django.conf import settings as django_settings
+from django.db import OperationalError, connection
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -108,7 +110,7 @@ def test_i4_the_page_names_both_before_a_take_over_and_the_loser_is_told(client)
     page = choose_account(other, RUI)
     assert "a***@example.com" in page.content.decode()
     press_confirm(other, page)
-    assert "taken over" in client.get(reverse("login")).content.decode()
+    assert "took over" in client.get(reverse("login")).content.decode()
     assert AccountNotice.objects.get().google_sub == ANA.sub
 
 
@@ -177,6 +179,31 @@ def test_a_bad_link_is_explained(client, hint):
 
 def test_pages_are_never_stored(client):
     assert "no-store" in open_link(client)["Cache-Control"]
+
+
+def test_every_page_leads_to_sign_in_or_to_the_account(client):
+    assert reverse("login") in client.get(reverse("login")).content.decode()
+    sign_in_by_browser(client)
+    assert reverse("account") in client.get(reverse("login")).content.decode()
+
+
+def test_i8_a_database_blip_is_a_page_and_no_sign_out(client):
+    sign_in_by_browser(client)
+
+    def fail_on_bans(execute, sql, params, many, context):
+        if "sticker_web_admin_ban" in sql:
+            raise OperationalError("server has gone away")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(fail_on_bans):
+        assert client.get(reverse("account")).status_code == 503
+    assert client.get(reverse("account")).status_code == 200
+
+
+def test_a_visitor_without_a_cookie_costs_no_query(rf, django_assert_num_queries):
+    request = rf.get("/")
+    with django_assert_num_queries(0):
+        render_to_string("whatsapp_auth/nav.html", request=request)
 
 
 def test_nothing_of_the_account_is_shown_without_a_session(client):

@@ -15,6 +15,7 @@ from apps.whatsapp_auth.models import (
     LoginEvent,
 )
 from apps.whatsapp_auth.services import personal_data, retention
+from apps.whatsapp_auth.services.logins import sign_in
 from tests.whatsapp_auth.factories import (
     ANA,
     LID,
@@ -74,25 +75,30 @@ def test_an_open_link_does_not_bring_an_erased_person_back(ana):
     whose = personal_data.identify(PHONE)
     personal_data.erase_person(whose, actor="ana", now=NOW + timedelta(seconds=10))
     with pytest.raises(errors.LoginLinkRevoked):
-        personal_data_sign_in(hint)
+        sign_in(ANA, hint, now=NOW + timedelta(seconds=20))
 
 
-def personal_data_sign_in(hint):
-    from apps.whatsapp_auth.services.logins import sign_in
+@pytest.fixture
+def packs(monkeypatch):
+    """Another app that keeps packs by owner address."""
+    kept = {f"{OTHER_PHONE}@s.whatsapp.net": "a pack"}
 
-    return sign_in(ANA, hint, now=NOW + timedelta(seconds=20))
+    def export(addresses):
+        return [name for jid, name in kept.items() if jid in addresses]
+
+    def erase(addresses):
+        return len([kept.pop(jid) for jid in list(kept) if jid in addresses])
+
+    monkeypatch.setitem(personal_data.SECTIONS, "packs", personal_data.Section(export, erase))
+    return kept
 
 
-def test_other_apps_take_part(ana, monkeypatch):
-    erased = []
-    section = personal_data.Section(
-        export=sorted, erase=lambda jids: len(erased.extend(jids) or jids)
-    )
-    monkeypatch.setitem(personal_data.SECTIONS, "packs", section)
-    whose = personal_data.identify(PHONE)
-    assert JID in personal_data.export_person(whose, actor="ana", now=NOW)["packs"]
-    personal_data.erase_person(whose, actor="ana", now=NOW)
-    assert JID in erased
+def test_other_apps_take_part(packs):
+    whose = personal_data.identify(OTHER_PHONE)
+    assert personal_data.count_person(whose)["packs"] == 1
+    assert personal_data.export_person(whose, actor="ana", now=NOW)["packs"] == ["a pack"]
+    assert personal_data.erase_person(whose, actor="ana", now=NOW)["packs"] == 1
+    assert not packs
 
 
 def run(*arguments):

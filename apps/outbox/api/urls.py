@@ -1,5 +1,11 @@
 """Routes of this app below `/api/v1/`."""
 
-from django.urls import URLPattern, URLResolver
+from rest_framework.routers import SimpleRouter
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from apps.outbox.api import views
+
+router = SimpleRouter(trailing_slash=False)
+router.register("outbox/events", views.EventViewSet, basename="outbox-event")
+router.register("outbox/dead-letters", views.DeadLetterViewSet, basename="outbox-dead-letter")
+router.register("outbox/paused-types", views.PausedTypeViewSet, basename="outbox-paused-type")
+urlpatterns = router.urls

@@ -15,7 +15,8 @@ from apps.common.leased_queue import Claim, Row, kept_alive
 from apps.outbox import metrics
 from apps.outbox.errors import Cancelled, LeaseLost, Snoozed
 from apps.outbox.events import Event
-from apps.outbox.models import PausedType, RedriveLog
+from apps.outbox.models import RedriveLog
+from apps.outbox.queries import paused_types
 from apps.outbox.queue import EVENT_QUEUE
 from apps.outbox.registry import Handler, registered
 from apps.outbox.services import handler_states, ordering
@@ -61,17 +62,13 @@ def drain(max_seconds: float, batch_size: int = DEFAULT_BATCH_SIZE) -> DrainRepo
         claim = EVENT_QUEUE.claim(
             batch_size,
             lease_seconds=settings.OUTBOX_LEASE_SECONDS,
-            excluded={"event_type": _paused_types()},
+            excluded={"event_type": paused_types()},
         )
         if claim is None:
             break
         with kept_alive(EVENT_QUEUE, claim.token, lease_seconds=settings.OUTBOX_LEASE_SECONDS):
             _Batch(claim, report, must_stop).run()
     return report
-
-
-def _paused_types() -> list[str]:
-    return list(PausedType.objects.values_list("event_type", flat=True))
 
 
 @dataclass(slots=True)

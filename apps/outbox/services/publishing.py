@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import connection
 
-from apps.common.dialects import dialect
+from apps.common.dialects import DIALECTS
 from apps.outbox import errors, waking
 from apps.outbox.events import (
     DEFAULT_MAX_ATTEMPTS,
@@ -26,6 +26,12 @@ COLUMNS = (
     "available_at"
 )
 INSERT_BATCH = 500
+_MARKS = "(%s, %s, %s, %s, %s, %s, %s, %s)"
+_MARKS_NOW = {
+    vendor: f"(%s, %s, %s, %s, %s, %s, %s, {words.now})" for vendor, words in DIALECTS.items()
+}
+# Made once: json.dumps would make an encoder for every event.
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 # A key that is there already: the row stays as it is, and its id is the answer.
 ON_KEY = {
     "mysql": " ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id)",
@@ -90,10 +96,13 @@ def publish_many(events: Iterable[NewEvent], *, outside_transaction: bool = Fals
 
 
 def _insert(cursor: Any, events: list[NewEvent]) -> None:
-    rows = [_row(event) for event in events]
-    marks = ", ".join(marks for marks, _values in rows)
-    parameters = [value for _marks, values in rows for value in values]
-    cursor.execute(f"INSERT INTO domain_event_outbox ({COLUMNS}) VALUES {marks}", parameters)  # noqa: S608
+    marks, parameters = [], []
+    for event in events:
+        row_marks, values = _row(event)
+        marks.append(row_marks)
+        parameters += values
+    sql = f"INSERT INTO domain_event_outbox ({COLUMNS}) VALUES {', '.join(marks)}"  # noqa: S608
+    cursor.execute(sql, parameters)
 
 
 def _require_transaction(*, outside_transaction: bool) -> None:
@@ -110,12 +119,11 @@ def _normalized(*names: Any, **options: Any) -> NewEvent:
 
 def _row(event: NewEvent) -> tuple[str, list[Any]]:
     """The placeholders and values of one row; without a due time the database's clock decides."""
-    payload = {} if event.payload is None else event.payload
     values: list[Any] = [
         event.event_type,
         event.aggregate_type,
         event.aggregate_id,
-        json.dumps(payload, ensure_ascii=False, separators=(",", ":")),
+        _encode({} if event.payload is None else event.payload),
         event.priority,
         event.idempotency_key,
         event.max_attempts,
@@ -123,8 +131,8 @@ def _row(event: NewEvent) -> tuple[str, list[Any]]:
     is_held = not is_open(event.aggregate_type, event.aggregate_id)
     due = HELD_UNTIL if is_held else event.available_at
     if due is None:
-        return f"(%s, %s, %s, %s, %s, %s, %s, {dialect().now})", values
-    return "(%s, %s, %s, %s, %s, %s, %s, %s)", [*values, _column_time(due)]
+        return _MARKS_NOW[connection.vendor], values
+    return _MARKS, [*values, _column_time(due)]
 
 
 def _column_time(when: datetime) -> str:

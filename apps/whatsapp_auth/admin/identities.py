@@ -6,14 +6,15 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from unfold.decorators import action
 
 from apps.whatsapp_auth import queries
-from apps.whatsapp_auth.admin.system import SystemWrittenAdmin
+from apps.whatsapp_auth.admin.system import SystemWrittenAdmin, readable_addresses
+from apps.whatsapp_auth.choices import outcome_label
 from apps.whatsapp_auth.digests import audit_digest
-from apps.whatsapp_auth.jids import mask_jid
+from apps.whatsapp_auth.jids import mask_jid, phone_variants
 from apps.whatsapp_auth.login_links import to_owner_jid, to_phone_digits
 from apps.whatsapp_auth.models import LidHistory, LidMapping, LoginEvent
 from apps.whatsapp_auth.services.senders import resolve_sender
@@ -30,15 +31,8 @@ class LidMappingAdmin(SystemWrittenAdmin):
     search_fields = ["=lid", "=jid"]
     search_help_text = _("LID, phone or address, in full")
     ordering = ["-last_seen", "lid"]
-    change_list_template = "whatsapp_auth/admin/lid_list.html"
+    actions_list = ["resolve"]
     fields = ["lid", "jid", "source", "first_seen", "last_seen"]
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.resolve)
-        return [
-            path("resolve/", view, name="whatsapp_auth_lidmapping_resolve"),
-            *super().get_urls(),
-        ]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[LidMapping], search_term: str
@@ -46,6 +40,9 @@ class LidMappingAdmin(SystemWrittenAdmin):
         """A phone in any spelling finds its LIDs, an address its row."""
         return _by_address(queryset, search_term), False
 
+    @action(  # type: ignore[untyped-decorator]  # unfold ships no types
+        description=_("Resolve an address"), url_path="resolve", permissions=["view"]
+    )
     def resolve(self, request: HttpRequest) -> HttpResponse:
         """Answer "who is this?" for one address, with the spans in which it was so."""
         question = request.GET.get("q", "").strip()[:MAX_QUESTION_LENGTH]
@@ -54,10 +51,10 @@ class LidMappingAdmin(SystemWrittenAdmin):
             "title": _("Resolve an address"),
             "question": question,
         }
-        if question and self.has_view_permission(request):
+        if question:
             address = question if "@" in question else to_owner_jid(question) or question
             context["sender"] = resolve_sender(address, now=timezone.now())
-            context["addresses"] = sorted(queries.addresses_of_person(address))
+            context["addresses"] = readable_addresses(address)
             context["spans"] = queries.lid_spans(address)
             context["accounts"] = queries.find_accounts(question)
         return TemplateResponse(request, "whatsapp_auth/admin/resolve.html", context)
@@ -101,7 +98,7 @@ class LidHistoryAdmin(SystemWrittenAdmin):
 class LoginEventAdmin(SystemWrittenAdmin):
     """What came of login links; people are found by typing their phone, account or address."""
 
-    list_display = ["occurred_at", "outcome", "actor"]
+    list_display = ["occurred_at", "labelled_outcome", "actor"]
     list_filter = ["outcome"]
     date_hierarchy = "occurred_at"
     search_fields = ["outcome"]
@@ -116,15 +113,19 @@ class LoginEventAdmin(SystemWrittenAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        phone = audit_digest(to_phone_digits(term) or term)
+        phones = [audit_digest(phone) for phone in phone_variants(to_phone_digits(term))]
         other = audit_digest(term)
-        named = Q(phone_digest=phone) | Q(account_digest=other) | Q(address_digest=other)
+        named = Q(phone_digest__in=phones) | Q(account_digest=other) | Q(address_digest=other)
         return queryset.filter(named), False
+
+    @admin.display(description=_("outcome"), ordering="outcome")
+    def labelled_outcome(self, event: LoginEvent) -> str:
+        return outcome_label(event.outcome)
 
 
 def _by_address(rows: QuerySet[Any], search_term: str) -> QuerySet[Any]:
     term = search_term.strip()
     if not term:
         return rows
-    addresses = queries.addresses_of_person(to_owner_jid(term) or term) | {term}
+    addresses = queries.owner_jids_of(to_owner_jid(term) or term) | {term}
     return rows.filter(Q(lid__in=addresses) | Q(jid__in=addresses))

@@ -15,7 +15,8 @@ from django.utils.translation import ngettext
 from unfold.admin import ModelAdmin
 
 from apps.whatsapp_auth import queries
-from apps.whatsapp_auth.admin.system import SystemWrittenAdmin, lines
+from apps.whatsapp_auth.admin.system import SystemWrittenAdmin, lines, readable_addresses
+from apps.whatsapp_auth.choices import outcome_label
 from apps.whatsapp_auth.digests import SESSION_REF_LENGTH
 from apps.whatsapp_auth.jids import mask_jid
 from apps.whatsapp_auth.models import Ban, GoogleSession, GoogleUser
@@ -70,7 +71,7 @@ class GoogleUserAdmin(SystemWrittenAdmin):
 
     @admin.display(description=_("all addresses"))
     def addresses(self, user: GoogleUser) -> SafeString | str:
-        return lines(sorted(queries.owner_jids_of(user.owner_jid)))
+        return lines(readable_addresses(user.owner_jid))
 
     @admin.display(description=_("LIDs over time"))
     def lid_spans(self, user: GoogleUser) -> SafeString | str:
@@ -104,7 +105,7 @@ class GoogleUserAdmin(SystemWrittenAdmin):
     @admin.display(description=_("lately"))
     def recent_events(self, user: GoogleUser) -> SafeString | str:
         return lines(
-            f"{event.occurred_at:%Y-%m-%d %H:%M}  {event.outcome}"
+            f"{event.occurred_at:%Y-%m-%d %H:%M}  {outcome_label(event.outcome)}"
             for event in queries.recent_events(user)
         )
 

@@ -1,5 +1,6 @@
 """Shapes of what bots and people send and get; rules are in the services."""
 
+import json
 from typing import Any
 
 from rest_framework import serializers
@@ -12,11 +13,19 @@ MAX_PAIRS = 5000
 MAX_ID_TOKEN_LENGTH = 8192
 
 
+def whole_characters(value: Any) -> None:
+    """Refuse halves of surrogate pairs, which JSON can hold and no answer could repeat."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise serializers.ValidationError("Some text is not valid Unicode.") from error
+
+
 class ResolveSerializer(serializers.Serializer):
     """One question: a message, a user in any shape, or many LIDs."""
 
-    message = serializers.DictField(required=False)
-    user = serializers.JSONField(required=False)
+    message = serializers.DictField(required=False, validators=[whole_characters])
+    user = serializers.JSONField(required=False, validators=[whole_characters])
     lids = serializers.ListField(
         child=serializers.CharField(max_length=MAX_JID_LENGTH),
         max_length=MAX_LOOKUPS,
@@ -69,8 +78,8 @@ class LearnSerializer(serializers.Serializer):
     """Pairs, or a message, contact or history sync as the bot's library gives it."""
 
     pairs = PairSerializer(many=True, required=False, max_length=MAX_PAIRS)  # type: ignore[call-arg]  # the stubs forget ListSerializer's own arguments
-    payload = serializers.DictField(required=False)
-    source = serializers.CharField(max_length=32, default="message")  # type: ignore[assignment]  # declared fields leave the class
+    payload = serializers.DictField(required=False, validators=[whole_characters])
+    source = serializers.RegexField(r"^[a-z0-9_-]{1,32}\Z", default="message")  # type: ignore[assignment]  # declared fields leave the class
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """At least something to learn from."""
@@ -91,7 +100,7 @@ class LearnAnswerSerializer(serializers.Serializer):
 class LinkRequestSerializer(serializers.Serializer):
     """For whom a link is wanted: the sender of a message, or a phone."""
 
-    message = serializers.DictField(required=False)
+    message = serializers.DictField(required=False, validators=[whole_characters])
     user_id = serializers.CharField(max_length=MAX_JID_LENGTH, required=False)
     text = serializers.CharField(max_length=1000, required=False, allow_blank=True)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 from django.utils import timezone
 
 from apps.whatsapp_auth.jids import (
@@ -55,6 +55,7 @@ class _Row:
 
     jid: str | None
     stored_at: datetime | None
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _store_or_split(
     """Store a batch; when the database refuses it, its halves, so that one bad row fails alone."""
     try:
         stored = retry_on_conflict(lambda: _store(batch, source, now=now))
-    except DatabaseError:
+    except (DataError, IntegrityError):
         lids = list(batch)
         if len(lids) == 1:
             logger.exception("whatsapp_auth.lid_map.refused", extra={"source": source})
@@ -158,6 +159,8 @@ def _store_or_split(
 @transaction.atomic
 def _store(batch: Mapping[str, str | None], source: str, *, now: datetime) -> _Stored:
     """Write a batch and reconcile what changed."""
+    if source in WEAK_SOURCES:
+        batch = _without_held_phones(batch)
     rows = _lock_rows(batch, source, now=now)
     after = {
         lid: _decide(rows[lid].jid, jid, source)
@@ -165,7 +168,7 @@ def _store(batch: Mapping[str, str | None], source: str, *, now: datetime) -> _S
         if not _is_fresh(rows[lid], jid, now)
     }
     changes = {lid: jid for lid, jid in after.items() if jid and jid != rows[lid].jid}
-    _upsert(after, source, now=now)
+    _upsert({lid: after[lid] for lid in after if not rows[lid].is_new}, source, now=now)
     displaced = _displace(changes, now=now)
     _write_history(changes, source, now=now)
     lost = {jid for lid in changes if (jid := rows[lid].jid)} | set(displaced.values())
@@ -178,19 +181,44 @@ def _store(batch: Mapping[str, str | None], source: str, *, now: datetime) -> _S
     return _Stored(written=set(after), changed=set(changes))
 
 
+def _without_held_phones(batch: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The batch without phones that another LID of the same server has by better knowledge."""
+    phones = {jid for jid in batch.values() if jid}
+    held = LidMapping.objects.filter(jid__in=phones).values_list("lid", "jid")
+    holders = {(jid, _server_and_user(lid)[0]): _server_and_user(lid)[1] for lid, jid in held}
+
+    def is_free(lid: str, jid: str | None) -> bool:
+        server, user = _server_and_user(lid)
+        return holders.get((jid, server), user) == user
+
+    return {lid: jid if is_free(lid, jid) else None for lid, jid in batch.items()}
+
+
 def _lock_rows(batch: Mapping[str, str | None], source: str, *, now: datetime) -> dict[str, _Row]:
     """Every row of the batch, locked, as it is; those that miss are made first."""
     rows = LidMapping.objects.select_for_update().filter(lid__in=batch).order_by("lid")
     present = {row.lid: _Row(phone_jid_or_none(row.jid), row.last_seen) for row in rows}
-    missing = [lid for lid in batch if lid not in present]
-    if missing:
-        LidMapping.objects.bulk_create(
-            [LidMapping(lid=lid, source=source, first_seen=now, last_seen=now) for lid in missing],
-            ignore_conflicts=True,
-        )
-        made = rows.filter(lid__in=missing).values_list("lid", "jid")
-        present |= {lid: _Row(phone_jid_or_none(jid), None) for lid, jid in made}
-    return present
+    return present | _insert_rows(
+        {lid: jid for lid, jid in batch.items() if lid not in present}, source, now=now
+    )
+
+
+def _insert_rows(jids: Mapping[str, str | None], source: str, *, now: datetime) -> dict[str, _Row]:
+    """Make the rows that miss, as told. One that somebody else made meanwhile is taken as it is."""
+    LidMapping.objects.bulk_create(
+        [
+            LidMapping(lid=lid, jid=jid, source=source, first_seen=now, last_seen=now)
+            for lid, jid in jids.items()
+        ],
+        ignore_conflicts=True,
+    )
+    made = LidMapping.objects.select_for_update().filter(lid__in=jids).order_by("lid")
+    return {
+        lid: _Row(None, None, is_new=True)
+        if jid == jids[lid]
+        else _Row(phone_jid_or_none(jid), None)
+        for lid, jid in made.values_list("lid", "jid")
+    }
 
 
 def _is_fresh(known: _Row | cache.CachedMapping | None, told: str | None, now: datetime) -> bool:
@@ -209,6 +237,7 @@ def _displace(changes: Mapping[str, str], *, now: datetime) -> dict[str, str]:
     phones = set(changes.values())
     owners = {(jid, *_server_and_user(lid)) for lid, jid in changes.items()}
     servers = {(jid, server) for jid, server, _user in owners}
+    _take_turns(phones)
     others = LidMapping.objects.select_for_update().filter(jid__in=phones).order_by("lid")
     displaced = {}
     for lid, jid in others.values_list("lid", "jid"):
@@ -221,8 +250,23 @@ def _displace(changes: Mapping[str, str], *, now: datetime) -> dict[str, str]:
     return displaced
 
 
+def _take_turns(phones: Iterable[str]) -> None:
+    """Let transactions that claim one phone follow each other.
+
+    InnoDB's locking reads wait for rows that others have inserted, and SQLite has one writer;
+    PostgreSQL would not see them, so there a lock on the phone's name stands in.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtext(phone)) FROM"
+                " (SELECT unnest(%s::text[]) AS phone ORDER BY 1) AS claimed",
+                [sorted(phones)],
+            )
+
+
 def _upsert(jids: Mapping[str, str | None], source: str, *, now: datetime) -> None:
-    """One statement for the whole batch; `first_seen` of a row that exists stays."""
+    """One statement for the rows that were there; their `first_seen` stays."""
     target = ["lid"] if connection.features.supports_update_conflicts_with_target else None
     LidMapping.objects.bulk_create(
         [

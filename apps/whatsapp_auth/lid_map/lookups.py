@@ -43,6 +43,8 @@ def resolve_user_id(
     hidden = next(filter(is_lid_jid, (lid, jid, participant_alt)), None)
     if hidden is None:
         return jid or participant_alt or lid or None
+    if not _is_lid(hidden):
+        return hidden
     return _phone_of(hidden, now=now or timezone.now()) or hidden
 
 

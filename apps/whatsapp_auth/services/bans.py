@@ -70,5 +70,5 @@ def _matching(ban: Ban) -> Q:
     if ban.email:
         people |= Q(email=ban.email) | Q(google_user__email=ban.email)
     if ban.owner_jid:
-        people |= Q(owner_jid__in=queries.addresses_of_person(ban.owner_jid))
+        people |= Q(owner_jid__in=queries.owner_jids_of(ban.owner_jid))
     return people

@@ -173,7 +173,7 @@ def _repeated(link: VerifiedLink, account: GoogleAccount, *, now: datetime) -> G
     if not _refuse_foreign_use(link, account, now=now):
         return None
     own = sessions.living_sessions(now=now).filter(
-        google_user_id=account.sub, owner_jid=link.owner_jid
+        google_user_id=account.sub, owner_phone__in=phone_variants(link.digits)
     )
     current = own.first()
     if current is None:
@@ -196,14 +196,19 @@ def _plan(
     if len(holders) > 1:
         raise errors.AmbiguousPhone
     others = [holder for holder in holders if holder.google_sub != account.sub]
-    own_phone = login_links.to_phone_digits(own.owner_jid) if own and "@" in own.owner_jid else ""
-    has_moved = own_phone and own_phone not in phone_variants(link.digits) | {link.digits}
+    own_phone = _phone_of(own)
+    has_moved = own_phone and own_phone not in phone_variants(link.digits)
     return SignInPlan(
         masked_phone=mask_jid(link.digits) or "",
         email=account.email,
         previous_phone=(mask_jid(own_phone) or "") if has_moved else "",
         holder_email=mask_email(others[0].email) if others else "",
     )
+
+
+def _phone_of(user: GoogleUser | None) -> str:
+    """The digits of an account's phone address, '' for other owners."""
+    return login_links.to_phone_digits(user.owner_jid) if user and "@" in user.owner_jid else ""
 
 
 def mask_email(email: str | None) -> str:
@@ -239,12 +244,16 @@ def _take_phone(
     *,
     now: datetime,
 ) -> GoogleUser:
-    """Write the account with its phone; sessions for a former phone of it end."""
+    """Write the account with its phone; sessions for a former phone of it end.
+
+    Under another spelling of its own number an account stays what it is, with all it owns.
+    """
     if plan.previous_phone:
         sessions.end_sessions(Q(google_user_id=account.sub), now=now)
     user = own or GoogleUser(google_sub=account.sub)
-    user.owner_jid = link.owner_jid
-    user.owner_phone = link.digits
+    if plan.previous_phone or not _phone_of(own):
+        user.owner_jid = link.owner_jid
+    user.owner_phone = login_links.to_phone_digits(user.owner_jid)
     user.email = account.email
     user.name = account.name or None
     user.picture_url = account.picture_url or None

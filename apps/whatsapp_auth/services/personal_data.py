@@ -16,6 +16,7 @@ from apps.whatsapp_auth import errors, queries
 from apps.whatsapp_auth.choices import LoginOutcome
 from apps.whatsapp_auth.digests import audit_digest
 from apps.whatsapp_auth.jids import parse_jid
+from apps.whatsapp_auth.lid_map import cache
 from apps.whatsapp_auth.login_links import to_owner_jid, to_phone_digits
 from apps.whatsapp_auth.models import (
     AccountNotice,
@@ -29,7 +30,7 @@ from apps.whatsapp_auth.models import (
 )
 from apps.whatsapp_auth.services import audit, links
 
-Export = Callable[[frozenset[str]], Any]
+Export = Callable[[frozenset[str]], list[Any]]
 Erase = Callable[[frozenset[str]], int]
 
 
@@ -60,8 +61,8 @@ SECTIONS: dict[str, Section] = {}
 def register_section(name: str, *, export: Export, erase: Erase) -> None:
     """Add an app's data to export and erasure; called once when the app starts.
 
-    Both get every address of the person; `erase` runs in the transaction of the erasure and tells
-    how many rows it removed or made anonymous.
+    Both get every address of the person. `export` gives plain values, one per thing kept; `erase`
+    runs in the transaction of the erasure and tells how many rows it removed or made anonymous.
     """
     SECTIONS[name] = Section(export, erase)
 
@@ -77,9 +78,9 @@ def identify(text: str) -> Whose:
         starts.add(text)
     elif owner := to_owner_jid(text):
         starts.add(owner)
-    addresses = frozenset().union(*map(queries.addresses_of_person, starts)) if starts else starts
+    addresses = frozenset().union(*map(queries.owner_jids_of, starts)) if starts else starts
     whose = Whose(frozenset(account.google_sub for account in accounts), frozenset(addresses))
-    if not any(rows.exists() for rows in _rows(whose).values()):
+    if not any(count_person(whose).values()):
         raise errors.PersonNotFound
     return whose
 
@@ -96,8 +97,9 @@ def export_person(whose: Whose, *, actor: str, now: datetime) -> dict[str, Any]:
 
 
 def count_person(whose: Whose) -> dict[str, int]:
-    """How many rows an erasure would touch, by table."""
-    return {name: rows.count() for name, rows in _rows(whose).items()}
+    """How many rows an erasure would touch, by table and by what other apps keep."""
+    own = {name: rows.count() for name, rows in _rows(whose).items()}
+    return own | {name: len(one.export(whose.addresses)) for name, one in SECTIONS.items()}
 
 
 @transaction.atomic
@@ -112,6 +114,7 @@ def erase_person(whose: Whose, *, actor: str, now: datetime) -> dict[str, int]:
         counts[name] = rows.delete()[0]
     if whose.phones:
         links.void_links(sorted(whose.phones), now=now)
+    transaction.on_commit(lambda: cache.forget_many(whose.addresses))
     _record(LoginOutcome.DATA_ERASED, whose, actor=actor, now=now)
     return counts
 

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from apps.whatsapp_auth import errors, lid_map, login_links, senders
 from apps.whatsapp_auth.choices import LookupStatus
-from apps.whatsapp_auth.jids import is_whatsapp_jid
+from apps.whatsapp_auth.jids import is_lid_jid, is_whatsapp_jid
 from apps.whatsapp_auth.services import links
 
 
@@ -23,7 +23,7 @@ def issue_link_to_sender(
     sender = senders.extract_sender_info(message)
     if senders.is_from_me(message):
         raise errors.OwnMessage
-    if sender["group_message"]:
+    if sender["remote_jid"] and not _is_private_chat(sender["remote_jid"]):
         raise errors.NotAPrivateChat
     if text is not None and not login_links.is_login_trigger(text, settings.WHATSAPP_LOGIN_TRIGGER):
         raise errors.NotALoginRequest
@@ -34,6 +34,11 @@ def issue_link_to_sender(
     if not is_whatsapp_jid(phone):
         raise errors.PhoneUnknown
     return links.issue_link(phone or "", actor=actor, now=now)
+
+
+def _is_private_chat(remote_jid: str) -> bool:
+    """Whether a chat is with one person; groups, status posts and newsletters are not."""
+    return is_whatsapp_jid(remote_jid) or is_lid_jid(remote_jid)
 
 
 def resolve_sender(value: Any, *, now: datetime) -> dict[str, Any]:

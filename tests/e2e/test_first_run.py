@@ -1,0 +1,61 @@
+"""A newcomer starts the platform, and a sticker goes all its way.
+
+That one Ctrl-C ends everything is checked whenever the platform of a test module stops.
+"""
+
+import pytest
+import requests
+
+from tests.e2e.conftest import Platform
+from tests.stickers.factories import webp_bytes
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.e2e
+
+
+def ranked(platform: Platform) -> dict[str, int]:
+    """The names in the popular catalogue and their places."""
+    answer = requests.get(f"{platform.address}/api/v1/packs?sort=popular&limit=60", timeout=10)
+    return {row["name"]: place for place, row in enumerate(answer.json()["results"])}
+
+
+def test_the_demo_is_ranked_soon_after_the_start(platform: Platform) -> None:
+    wait_until(lambda: len(ranked(platform)) == 5, seconds=30)
+
+
+def test_a_sticker_goes_from_upload_to_the_ranked_list(platform: Platform) -> None:
+    token = platform.manage("api_token", "create", "--scope", "packs:write").strip()
+    headers = {"Authorization": f"Bearer {token}"}
+    packs = f"{platform.address}/api/v1/packs"
+    wish = {"name": "Uploaded", "publisher": "Ana"}
+    key = requests.post(packs, json=wish, headers=headers, timeout=10).json()["pack_key"]
+    for number in range(3):
+        files = {"file": ("s.webp", webp_bytes(number), "image/webp")}
+        answer = requests.post(f"{packs}/{key}/stickers", files=files, headers=headers, timeout=10)
+        assert answer.status_code == 201, answer.text
+    wait_until(lambda: "cartoon" in _tags(packs, key), seconds=10)
+    assert "Uploaded" in ranked(platform)
+
+
+def test_every_event_is_completed_and_the_platform_is_ready(platform: Platform) -> None:
+    wait_until(lambda: "pending" not in _metrics(platform), seconds=10)
+    assert 'outcome="completed"' in _metrics(platform)
+    assert requests.get(f"{platform.address}/health/ready", timeout=10).json()["status"] == "ready"
+
+
+def test_running_the_setup_again_changes_nothing(platform: Platform) -> None:
+    before = (platform.folder / ".env").read_text()
+    shown = platform.manage("bootstrap")
+    assert "password" not in shown
+    assert "0 demo packs drawn" in shown
+    assert (platform.folder / ".env").read_text() == before
+
+
+def _tags(packs: str, key: str) -> list[str]:
+    tags: list[str] = requests.get(f"{packs}/{key}", timeout=10).json()["tags"]
+    return tags
+
+
+def _metrics(platform: Platform) -> str:
+    text = requests.get(f"{platform.address}/metrics", timeout=10).text
+    return "\n".join(line for line in text.splitlines() if line.startswith("pombo_outbox"))
