@@ -7,11 +7,11 @@ import pytest
 
 from apps.delivery.kube.cluster import Cluster
 from apps.delivery.rollout_state import find_reasons, read_progress
+from tests.waiting import wait_until
 
 from .kube_objects import DIGEST, OTHER_DIGEST, deployment, namespace
 from .kube_server import KubeServer, recordings
 from .kube_server.kinds import BY_NAME
-from .kube_server.server import wait_until
 from .rollouts import live
 
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}

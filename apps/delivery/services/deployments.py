@@ -46,20 +46,8 @@ def confirm_plan(
     if existing is not None:
         return existing
     _check_plan(plan, is_forced=is_forced, now=now)
-    deployment = Deployment.objects.create(
-        environment=plan.environment,
-        release=plan.release,
-        fallback_release=last_good_release(plan.environment, other_than=plan.release),
-        plan=plan,
-        kind=kind,
-        is_forced=is_forced,
-        actor=actor,
-        note=note,
-        created_at=now,
-        phase_since=now,
-    )
-    _supersede(deployment, now=now)
-    transaction.on_commit(wake_rollouts)
+    deployment = Deployment(kind=kind, is_forced=is_forced, actor=actor, note=note)
+    _queue(deployment, plan, now=now)
     return deployment
 
 
@@ -181,6 +169,17 @@ def _check_plan(plan: DeploymentPlan, *, is_forced: bool, now: datetime) -> None
         ]
     if blockers:
         raise PlanBlocked("The cluster would refuse this plan.", details={"problems": blockers})
+
+
+def _queue(deployment: Deployment, plan: DeploymentPlan, *, now: datetime) -> None:
+    """Store the deployment of a plan, in place of those that still wait."""
+    deployment.plan = plan
+    deployment.environment, deployment.release = plan.environment, plan.release
+    deployment.fallback_release = last_good_release(plan.environment, other_than=plan.release)
+    deployment.created_at = deployment.phase_since = now
+    deployment.save()
+    _supersede(deployment, now=now)
+    transaction.on_commit(wake_rollouts)
 
 
 def _locked(deployment_id: int) -> Deployment:
