@@ -89,7 +89,8 @@ def cancel(deployment_id: int, *, actor: str, now: datetime) -> Deployment:
 def abort(deployment_id: int, *, actor: str, now: datetime) -> Deployment:
     """Send a deployment under way back to the last good release; a waiting one is cancelled.
 
-    Raises NothingToRollBack when nothing is under way or nothing good came before.
+    A first release has nothing to go back to: it ends where it is, as failed.
+    Raises NothingToRollBack when nothing is under way.
     """
     deployment = _locked(deployment_id)
     if deployment.phase in _WAITING:
@@ -97,17 +98,7 @@ def abort(deployment_id: int, *, actor: str, now: datetime) -> Deployment:
         return deployment
     if Phase(deployment.phase) not in TOUCHED_PHASES:
         raise NothingToRollBack("No rollout is under way, so nothing was changed.")
-    if deployment.fallback_release is None:
-        raise NothingToRollBack("No earlier release has worked here, so there is none to go to.")
-    deployment.phase = DeploymentPhase.ROLLING_BACK
-    deployment.phase_since = now
-    deployment.deadline_at = None
-    deployment.error_code = "aborted"
-    deployment.error_message = f"Sent back by {actor}."
-    # Whoever is at work on it loses the lease, so that its next write changes nothing.
-    deployment.lease_token = ""
-    deployment.lease_until = None
-    deployment.save()
+    _send_back(deployment, actor=actor, now=now)
     transaction.on_commit(wake_rollouts)
     return deployment
 
@@ -187,6 +178,21 @@ def _locked(deployment_id: int) -> Deployment:
     if found is None:
         raise DeploymentNotFound(f"There is no deployment {deployment_id}.")
     return found
+
+
+def _send_back(deployment: Deployment, *, actor: str, now: datetime) -> None:
+    """Turn a rollout round. Whoever is at work on it loses the lease and changes nothing more."""
+    deployment.phase_since, deployment.deadline_at = now, None
+    deployment.lease_token, deployment.lease_until = "", None
+    deployment.error_code, deployment.error_message = "aborted", f"Sent back by {actor}."
+    if deployment.fallback_release_id is not None:
+        deployment.phase = DeploymentPhase.ROLLING_BACK
+        deployment.save()
+        return
+    deployment.phase, deployment.finished_at = DeploymentPhase.FAILED, now
+    deployment.active_environment = None
+    deployment.save()
+    publish_end(deployment)
 
 
 def _supersede(newer: Deployment, *, now: datetime) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
-from apps.delivery.choices import DeploymentPhase, StepStatus
+from apps.delivery.choices import StepStatus
 from apps.delivery.errors import DeploymentLeaseLost
 from apps.delivery.models import Deployment, DeploymentStep
 from apps.delivery.rollout_queries import open_deployments
@@ -84,8 +84,11 @@ class Hold:
         return self.deployment.steps.filter(name=name).exists()
 
     def release(self, *, rest: timedelta = timedelta(0)) -> None:
-        """Hand the deployment back; nobody takes it before the rest is over."""
-        until = self.clock() + rest if rest else None
+        """Hand the deployment back; nobody takes it before the rest is over.
+
+        The time stays in the row: turns go to the one that has waited longest.
+        """
+        until = self.clock() + rest
         mine = Deployment.objects.filter(pk=self.deployment.pk, lease_token=self.token)
         mine.update(lease_token="", lease_until=until)
 
@@ -111,7 +114,7 @@ def claim_next(clock: Clock) -> Hold | None:
     """Claim the open deployment that has waited longest; None when there is nothing to do."""
     free = Q(lease_until=None) | Q(lease_until__lte=clock())
     waiting = open_deployments().filter(free).select_related("environment__app", "release")
-    for deployment in waiting.order_by("phase_since", "id")[:50]:
+    for deployment in waiting.order_by(F("lease_until").asc(nulls_first=True), "id")[:50]:
         hold = claim(deployment, clock)
         if hold is not None:
             return hold
@@ -136,10 +139,3 @@ def claim(deployment: Deployment, clock: Clock) -> Hold | None:
         return None
     deployment.refresh_from_db()
     return Hold(deployment, token, clock)
-
-
-def waits_for_another(deployment: Deployment) -> bool:
-    """Whether another deployment holds the environment."""
-    active = Deployment.objects.filter(active_environment=deployment.environment_id)
-    is_waiting = deployment.phase == DeploymentPhase.QUEUED
-    return is_waiting and active.exclude(pk=deployment.pk).exists()

@@ -69,6 +69,10 @@ def _advance(hold: Hold, cluster: Cluster, seconds: float) -> None:
         raise
     except DomainError as refusal:
         fail(hold, refusal.code, refusal.message)
+    except Exception:
+        # A fault of ours would meet every worker that takes over, so it ends the deployment.
+        logger.exception("delivery.step_broken", extra={"deployment_id": hold.deployment.pk})
+        fail(hold, "internal_error", "A step failed unexpectedly; the log says where.")
 
 
 def fail(hold: Hold, code: str, message: str) -> None:
