@@ -9,15 +9,21 @@ import binascii
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db import models
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
 
 from apps.stickers import errors
 from apps.stickers.choices import CurationStatus, PackStatus, Visibility
-from apps.stickers.models import StickerPack, StickerPackItem
+from apps.stickers.models import (
+    PackEngagement,
+    PackScoreSnapshot,
+    StickerPack,
+    StickerPackItem,
+)
 
 P = TypeVar("P", bound=QuerySet[StickerPack])
 
@@ -27,20 +33,26 @@ MAX_PAGE = 60
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """One order of the catalogue: the expression that is sorted by, greatest first."""
+    """One order of the catalogue: the table and column that it is read from, greatest first."""
 
     name: str
-    expression: Any
+    model: type[models.Model]
+    column: str
+
+    @property
+    def pack_column(self) -> str:
+        """The column that names the pack: also the primary key, so the order is total."""
+        return "pk" if self.model is StickerPack else "pack_id"
 
 
 SORTS = {
     sort.name: sort
     for sort in (
-        Sort("popular", Coalesce("snapshot__ranking_score", Decimal(0))),
-        Sort("trending", Coalesce("snapshot__trend_score", Decimal(0))),
-        Sort("new", F("created_at")),
-        Sort("liked", Coalesce("engagement__like_count", 0)),
-        Sort("downloads", Coalesce("engagement__open_count", 0)),
+        Sort("popular", PackScoreSnapshot, "ranking_score"),
+        Sort("trending", PackScoreSnapshot, "trend_score"),
+        Sort("new", StickerPack, "created_at"),
+        Sort("liked", PackEngagement, "like_count"),
+        Sort("downloads", PackEngagement, "open_count"),
     )
 }
 
@@ -91,20 +103,42 @@ def catalogue_page(
     limit: int = 24,
     cursor: str | None = None,
 ) -> CataloguePage:
-    """A page of the catalogue in one of the SORTS. Raises InvalidCursor."""
+    """A page of the catalogue in one of the SORTS, in two queries. Raises InvalidCursor."""
+    order = SORTS[sort]
     packs = rankable_packs()
     if visibility != "all":
         packs = packs.filter(visibility=visibility)
     if search:
         packs = packs.filter(Q(name__icontains=search) | Q(publisher__icontains=search))
-    ordered = packs.annotate(sort_value=SORTS[sort].expression)
+    rows = _ranked(order, packs)
     if cursor:
-        value, last_id = _decode(cursor, sort)
-        ordered = ordered.filter(Q(sort_value__lt=value) | Q(sort_value=value, pk__lt=last_id))
-    rows = list(_with_relations(ordered).order_by("-sort_value", "-pk")[: limit + 1])
-    page = rows[:limit]
-    has_more = len(rows) > limit
-    return CataloguePage(page, _encode(page[-1], sort) if has_more else None)
+        rows = rows.filter(_after(order, *_decode(cursor, order)))
+    found = list(rows.values_list(order.pack_column, order.column)[: limit + 1])
+    page = found[:limit]
+    by_id = _with_relations(StickerPack.objects.all()).in_bulk([pk for pk, _value in page])
+    has_more = len(found) > limit
+    return CataloguePage(
+        packs=[by_id[pk] for pk, _value in page if pk in by_id],
+        next_cursor=_encode(page[-1][0], page[-1][1], order) if has_more else None,
+    )
+
+
+def _ranked(order: Sort, listed: QuerySet[StickerPack]) -> QuerySet[Any]:
+    """The ranking table in index order, without the rows of packs that are not listed.
+
+    Whether a pack is listed is asked row by row on the way: a join would let the optimizer begin
+    with all listed packs and sort them, which takes a thousand times as long on 100,000 packs.
+    """
+    asked = listed.filter(pk=OuterRef(order.pack_column)).values(listed=Value(1))[:1]
+    rows = order.model._default_manager.annotate(is_listed=Subquery(asked)).filter(is_listed=1)
+    return rows.order_by(f"-{order.column}", f"-{order.pack_column}")
+
+
+def _after(order: Sort, value: Any, last_id: str) -> Q:
+    """What comes after a row; the first half alone bounds the index."""
+    return Q(**{f"{order.column}__lte": value}) & (
+        Q(**{f"{order.column}__lt": value}) | Q(**{f"{order.pack_column}__lt": last_id})
+    )
 
 
 def pack_items(pack: StickerPack) -> QuerySet[StickerPackItem]:
@@ -122,20 +156,20 @@ def _with_relations(packs: P) -> P:
     return packs.select_related("snapshot", "engagement", "cover_sticker")
 
 
-def _encode(pack: Any, sort: str) -> str:
-    value = pack.sort_value
-    text = value.isoformat() if sort == "new" else str(value)
-    raw = json.dumps([sort, text, pack.pk], separators=(",", ":"))
+def _encode(last_id: str, value: Any, order: Sort) -> str:
+    text = value.isoformat() if isinstance(value, datetime) else str(value)
+    raw = json.dumps([order.name, text, last_id], separators=(",", ":"))
     return base64.urlsafe_b64encode(raw.encode()).decode().rstrip("=")
 
 
-def _decode(cursor: str, sort: str) -> tuple[Any, str]:
+def _decode(cursor: str, order: Sort) -> tuple[Any, str]:
     """The sort value and id in a cursor; one of another order is refused."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        name, value, last_id = json.loads(base64.urlsafe_b64decode(padded))
-        if name != sort:
+        name, text, last_id = json.loads(base64.urlsafe_b64decode(padded))
+        if name != order.name:
             raise errors.InvalidCursor
-        return (value if sort == "new" else Decimal(value)), str(last_id)
+        value = datetime.fromisoformat(text) if order.name == "new" else Decimal(text)
     except (ValueError, TypeError, ArithmeticError, binascii.Error) as error:
         raise errors.InvalidCursor from error
+    return value, str(last_id)

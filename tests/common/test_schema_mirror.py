@@ -12,6 +12,7 @@ EXTRA_INDEXES = {
     "domain_event_outbox": {"idx_domain_event_outbox_claim"},
     "sticker_worker_task_queue": {"idx_sticker_worker_task_claim"},
     "sticker_asset_reprocess_queue": {"idx_sticker_reprocess_claim"},
+    "sticker_pack": {"idx_sticker_pack_created"},
 }
 
 pytestmark = [pytest.mark.django_db, pytest.mark.mysql]

@@ -297,6 +297,9 @@ class Migration(migrations.Migration):
                         name="idx_sticker_pack_catalog_lookup",
                     ),
                     apps.common.fields.LongNameIndex(
+                        fields=["created_at"], name="idx_sticker_pack_created"
+                    ),
+                    apps.common.fields.LongNameIndex(
                         fields=["owner_jid", "deleted_at"], name="idx_sticker_pack_owner_deleted"
                     ),
                     apps.common.fields.LongNameIndex(

@@ -78,6 +78,7 @@ class StickerPack(models.Model):
                 fields=["deleted_at", "status", "pack_status", "visibility", "updated_at"],
                 name="idx_sticker_pack_catalog_lookup",
             ),
+            fields.LongNameIndex(fields=["created_at"], name="idx_sticker_pack_created"),
             fields.LongNameIndex(
                 fields=["owner_jid", "deleted_at"], name="idx_sticker_pack_owner_deleted"
             ),

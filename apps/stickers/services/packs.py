@@ -15,7 +15,7 @@ from apps.outbox.services import publish
 from apps.stickers import errors, texts
 from apps.stickers.choices import PackStatus, Visibility
 from apps.stickers.images import StickerImage
-from apps.stickers.models import StickerPack, StickerPackItem
+from apps.stickers.models import PackEngagement, StickerPack, StickerPackItem
 from apps.stickers.services.assets import store_asset
 
 KEY_TRIES = 24
@@ -41,6 +41,7 @@ def create_pack(
         visibility=visibility,
         status=status,
     )
+    PackEngagement.objects.create(pack=pack)
     _publish_update(
         pack,
         priority=75,

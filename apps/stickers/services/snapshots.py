@@ -6,11 +6,13 @@ newer one with older inputs. It takes a constant number of queries however many 
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count, Q, QuerySet
 
 from apps.stickers import scoring
@@ -38,6 +40,39 @@ WRITTEN = (
     "cohesion_score",
     "sensitive_content",
     "nsfw_level",
+)
+
+
+DESCRIBED = ("sticker_count", "tags", "scores_json", "source_version", "refreshed_at")
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """What the formulas need of a sticker in a pack; read as values, for there are many."""
+
+    pack_id: str
+    sticker_id: str
+    width: int | None
+    height: int | None
+    size_bytes: int
+    is_classified: str | None
+    category: str | None
+    all_scores: Mapping[str, float] | None
+    nsfw_score: Decimal | None
+    is_nsfw: bool | None
+
+
+_ITEM_COLUMNS = (
+    "pack_id",
+    "sticker_id",
+    "sticker__width",
+    "sticker__height",
+    "sticker__size_bytes",
+    "sticker__classification__pk",
+    "sticker__classification__category",
+    "sticker__classification__all_scores",
+    "sticker__classification__nsfw_score",
+    "sticker__classification__is_nsfw",
 )
 
 
@@ -80,24 +115,30 @@ def _stale_snapshots(now: datetime) -> QuerySet[PackScoreSnapshot]:
 def _refresh_batch(ids: Sequence[str], *, now: datetime) -> int:
     _ensure_rows(ids)
     locked = PackScoreSnapshot.objects.select_for_update().filter(pk__in=ids).order_by("pk")
-    created = dict(locked.values_list("pk", "created_at"))
-    packs = list(rankable_packs().filter(pk__in=created))
+    packs = list(rankable_packs().filter(pk__in=list(locked.values_list("pk", flat=True))))
     rows = _compute(packs, now=now)
-    for row in rows:
-        row.created_at = created[row.pk]
     PackScoreSnapshot.objects.exclude(pk__in=[pack.pk for pack in packs]).filter(
         pk__in=ids
     ).delete()
-    fields = [*WRITTEN, "sticker_count", "tags", "scores_json", "source_version", "refreshed_at"]
-    PackScoreSnapshot.objects.bulk_update(rows, fields)
+    has_targets = connection.features.supports_update_conflicts_with_target
+    PackScoreSnapshot.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        update_fields=[*WRITTEN, *DESCRIBED, "updated_at"],
+        unique_fields=["pack"] if has_targets else None,
+    )
     return len(rows)
 
 
 def _ensure_rows(ids: Sequence[str]) -> None:
-    """Give every rankable pack a row to lock."""
-    packs = rankable_packs().filter(pk__in=ids, snapshot=None).values_list("pk", flat=True)
-    empty = [PackScoreSnapshot(pack_id=pk) for pk in packs]
-    PackScoreSnapshot.objects.bulk_create(empty, ignore_conflicts=True)
+    """Give every rankable pack a row to lock, and the counters that adopted packs may lack."""
+    packs = rankable_packs().filter(pk__in=ids)
+    unranked = packs.filter(snapshot=None).values_list("pk", flat=True)
+    snapshots = [PackScoreSnapshot(pack_id=pk) for pk in unranked]
+    PackScoreSnapshot.objects.bulk_create(snapshots, ignore_conflicts=True)
+    uncounted = packs.filter(engagement=None).values_list("pk", flat=True)
+    counters = [PackEngagement(pack_id=pk) for pk in uncounted]
+    PackEngagement.objects.bulk_create(counters, ignore_conflicts=True)
 
 
 def _compute(packs: Sequence[StickerPack], *, now: datetime) -> list[PackScoreSnapshot]:
@@ -113,13 +154,13 @@ def _compute(packs: Sequence[StickerPack], *, now: datetime) -> list[PackScoreSn
 
 def _snapshot(
     pack: StickerPack,
-    items: Sequence[StickerPackItem],
+    items: Sequence[_Item],
     engagement: PackEngagement | None,
     stats: Mapping[str, Any],
     *,
     now: datetime,
 ) -> PackScoreSnapshot:
-    classifications = [_classification(item) for item in items if _has_classification(item)]
+    classifications = [_classification(item) for item in items if item.is_classified]
     summary = scoring.pack_summary(classifications, [item.sticker_id for item in items])
     signals = scoring.pack_signals(
         pack={
@@ -144,11 +185,11 @@ def _snapshot(
     )
 
 
-def _items_by_pack(ids: Sequence[str]) -> Mapping[str, list[StickerPackItem]]:
-    items: dict[str, list[StickerPackItem]] = defaultdict(list)
-    rows = StickerPackItem.objects.filter(pack__in=ids).select_related("sticker__classification")
-    for item in rows.order_by("pack_id", "position"):
-        items[item.pack_id].append(item)
+def _items_by_pack(ids: Sequence[str]) -> Mapping[str, list[_Item]]:
+    items: dict[str, list[_Item]] = defaultdict(list)
+    rows = StickerPackItem.objects.filter(pack__in=ids).order_by("pack_id", "position")
+    for row in rows.values_list(*_ITEM_COLUMNS).iterator(chunk_size=5000):
+        items[row[0]].append(_Item(*row))
     return items
 
 
@@ -163,23 +204,17 @@ def _interaction_stats(ids: Sequence[str], *, now: datetime) -> Mapping[str, Map
     return {row["pack_id"]: row for row in counted.order_by()}
 
 
-def _has_classification(item: StickerPackItem) -> bool:
-    return hasattr(item.sticker, "classification")
-
-
-def _classification(item: StickerPackItem) -> dict[str, Any]:
-    found = item.sticker.classification
+def _classification(item: _Item) -> dict[str, Any]:
     return {
-        "category": found.category,
-        "all_scores": found.all_scores or {},
-        "nsfw_score": None if found.nsfw_score is None else float(found.nsfw_score),
-        "is_nsfw": found.is_nsfw,
+        "category": item.category,
+        "all_scores": item.all_scores or {},
+        "nsfw_score": None if item.nsfw_score is None else float(item.nsfw_score),
+        "is_nsfw": item.is_nsfw,
     }
 
 
-def _measures(item: StickerPackItem) -> dict[str, Any]:
-    asset = item.sticker
-    return {"width": asset.width, "height": asset.height, "size_bytes": asset.size_bytes}
+def _measures(item: _Item) -> dict[str, Any]:
+    return {"width": item.width, "height": item.height, "size_bytes": item.size_bytes}
 
 
 def _counters(engagement: PackEngagement | None) -> dict[str, int]:
