@@ -257,6 +257,18 @@ def test_a_deployment_deleted_in_the_cluster_is_noticed(
     assert drive(deployment, cluster, seconds=10).error_code == "object_missing"
 
 
+def test_a_release_is_promoted_as_it_is(
+    environment: Environment, cluster: Cluster, server: KubeServer, host: Host
+) -> None:
+    tried = deploy(environment, GOOD, cluster)
+    live_one = Environment.objects.create(
+        app=environment.app, name="live", namespace="loja-live", hostname="loja-live.apps.example"
+    )
+    promoted = drive(queue(live_one, tried.release, cluster), cluster)
+    assert (promoted.phase, promoted.release) == (DeploymentPhase.SUCCEEDED, tried.release)
+    assert promoted.image_ref == tried.image_ref
+
+
 def test_a_deployment_that_has_begun_cannot_be_cancelled(
     environment: Environment, cluster: Cluster, host: Host
 ) -> None:
