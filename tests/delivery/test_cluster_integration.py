@@ -115,15 +115,19 @@ def test_an_object_outside_the_schema_is_refused(cluster: Cluster, home: str) ->
         cluster.apply(config_map(home=home) | {"dataa": {}})
 
 
-def test_fields_of_client_side_apply_are_taken_over(cluster: Cluster, home: str) -> None:
+@pytest.mark.parametrize("is_applied_before", [True, False])
+def test_fields_of_client_side_apply_are_taken_over(
+    cluster: Cluster, home: str, is_applied_before: bool
+) -> None:
     cluster.apply(namespace(home))
-    cluster._client.request(
+    live = cluster._client.request(
         "POST",
         f"/api/v1/namespaces/{home}/configmaps",
         query={"fieldManager": "kubectl-client-side-apply"},
         body=config_map(home=home, a="1", old="x"),
     )
-    live = cluster.apply(config_map(home=home, a="1"))
+    if is_applied_before:
+        live = cluster.apply(config_map(home=home, a="1"))
     cluster.take_over(live, ["kubectl-client-side-apply"])
     assert cluster.apply(config_map(home=home, a="1"))["data"] == {"a": "1"}
 

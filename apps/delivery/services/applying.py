@@ -64,11 +64,11 @@ def _apply_once(
         return
     _log(hold, step)
     live = cluster.get(key)
+    if live is not None and is_client_side(live):
+        live = cluster.take_over(live, CLIENT_SIDE_MANAGERS) or live
     if live is not None and not compare(wanted, live).needs_apply:
         hold.note(step, "unchanged")
         return
-    if live is not None and is_client_side(live):
-        cluster.take_over(live, CLIENT_SIDE_MANAGERS)
     cluster.apply(wanted, is_forced=is_forced)
     _log(hold, f"{step}: done")
     hold.note(step, "created" if live is None else "changed")
