@@ -167,3 +167,27 @@ class ClusterNotConfigured(Unavailable):
     """No cluster is configured: set KUBE_URL, KUBECONFIG, or run inside a cluster."""
 
     code = "cluster_not_configured"
+
+
+class CentralNotConfigured(Unavailable):
+    """There is no Central to talk to: set CENTRAL_URL and CENTRAL_SIGNING_SECRET."""
+
+    code = "central_not_configured"
+
+
+class CentralUnreachable(Unavailable):
+    """Central does not answer, or says that it cannot just now."""
+
+    code = "central_unreachable"
+
+
+class CentralRefused(Conflict):
+    """Central refuses the call, or answers what cannot be understood."""
+
+    code = "central_refused"
+
+
+class DatabaseUnreachable(Unavailable):
+    """The MongoDB server that apps get their databases from does not answer."""
+
+    code = "database_unreachable"

@@ -40,14 +40,17 @@ def open_deployments() -> QuerySet[Deployment]:
 
 
 def current_releases() -> list[tuple[Environment, Release]]:
-    """Every environment in which a release works, with that release; three queries for all."""
+    """Every environment in which a release works, with that release; three queries for all.
+
+    Those with a deployment under way are left out: they are between two releases.
+    """
     settled = Deployment.objects.filter(
         Q(phase=DeploymentPhase.SUCCEEDED) | Q(phase=DeploymentPhase.ROLLED_BACK),
         environment=OuterRef("pk"),
     ).order_by("-finished_at", "-id")
     environments = (
         Environment.objects.annotate(last_settled_id=Subquery(settled.values("pk")[:1]))
-        .filter(last_settled_id__isnull=False)
+        .filter(last_settled_id__isnull=False, active_deployment=None)
         .select_related("app__plan")
         .prefetch_related("domains")
     )

@@ -256,9 +256,8 @@ def _refused_pods(deployment: Object) -> Reason | None:
 
 
 def _paused(deployment: Object) -> Reason | None:
-    if not deployment["spec"].get("paused"):
-        return None
-    return _reason(ReasonCode.PAUSED, "The Deployment is paused in the cluster.")
+    is_paused = deployment["spec"].get("paused")
+    return _reason(ReasonCode.PAUSED, "The Deployment is paused there.") if is_paused else None
 
 
 def _container_reason(container: Mapping[str, Any]) -> Reason | None:
@@ -276,8 +275,7 @@ def _container_reason(container: Mapping[str, Any]) -> Reason | None:
     ended = container.get("lastState", {}).get("terminated") or {}
     if reason == "CrashLoopBackOff" or (ended and not container.get("ready")):
         return _crash(container, ended, reason)
-    is_running = "running" in container.get("state", {})
-    if is_running and not container.get("ready"):
+    if "running" in container.get("state", {}) and not container.get("ready"):
         return _reason(ReasonCode.NOT_READY, f"{container['name']}: runs but is not ready")
     return None
 

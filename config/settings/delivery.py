@@ -86,3 +86,18 @@ DELIVERY_INGRESS_ADDRESSES = env.env_list(
 DELIVERY_DNS_SERVERS = env.env_list(
     "DELIVERY_DNS_SERVERS", [], help="DNS servers (host or host:port); empty: the system's."
 )
+CENTRAL_URL = env.env_str(
+    "CENTRAL_URL", "", help="Address of Central, which is told how deployments end; empty: none."
+)
+CENTRAL_SIGNING_SECRET = env.env_str(
+    "CENTRAL_SIGNING_SECRET",
+    "",
+    help="Signs calls to Central: base64, as Standard Webhooks have it.",
+    secret=True,
+)
+APPS_MONGODB_URI = env.env_str(
+    "APPS_MONGODB_URI",
+    "",
+    help="Administrator's address of the MongoDB server that apps get databases from.",
+    secret=True,
+)

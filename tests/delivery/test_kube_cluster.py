@@ -14,11 +14,11 @@ from apps.delivery.kube import errors
 from apps.delivery.kube.client import ClusterConfig, KubeClient
 from apps.delivery.kube.cluster import Cluster, WatchEvent
 from apps.delivery.kube.resources import ObjectKey
+from tests.waiting import wait_until
 
 from .kube_objects import config_map, deployment, namespace
 from .kube_server import KubeServer
 from .kube_server.kinds import BY_NAME
-from .kube_server.server import wait_until
 
 KEY = ObjectKey("ConfigMap", "loja-main", "c")
 

@@ -8,7 +8,9 @@ from django.utils import timezone
 
 from apps.delivery.choices import DeploymentPhase
 from apps.delivery.comparison import Action
+from apps.delivery.desired import desired_objects
 from apps.delivery.errors import NothingToChange, PlanBlocked, PlanExpired
+from apps.delivery.kube.client import ClusterConfig, KubeClient
 from apps.delivery.kube.cluster import Cluster
 from apps.delivery.models import CustomDomain, DeploymentPlan, Environment, Release
 from apps.delivery.planning import Plan
@@ -16,7 +18,18 @@ from apps.delivery.services import deployments, plans
 
 from .kube_server import KubeServer
 from .kube_server.kinds import BY_NAME
-from .rollouts import BETTER, GOOD, Host, deploy, drive, live, live_image, make_release, queue
+from .rollouts import (
+    BETTER,
+    GOOD,
+    Host,
+    cluster_of,
+    deploy,
+    drive,
+    live,
+    live_image,
+    make_release,
+    queue,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -146,6 +159,36 @@ def test_force_is_an_explicit_choice_that_takes_the_field_back(
     deployment = deployments.confirm_plan(plan.pk, actor="ana", now=now, is_forced=True)
     assert drive(deployment, cluster).phase == DeploymentPhase.SUCCEEDED
     assert live(server, "Deployment", "loja")["spec"]["replicas"] == 1
+
+
+def made_by_kubectl(environment: Environment, release: Release, server: KubeServer) -> None:
+    """The app as somebody applied it from the client side, with a variable that we do not have."""
+    objects = {each["kind"]: each for each in desired_objects(environment, release)}
+    deployment = objects["Deployment"]
+    containers = deployment["spec"]["template"]["spec"]["containers"]
+    containers[0]["env"].append({"name": "OLD_FLAG", "value": "1"})
+    cluster_of(server).apply(objects["Namespace"])
+    KubeClient(ClusterConfig(url=server.url)).request(
+        "POST",
+        "/apis/apps/v1/namespaces/loja-main/deployments",
+        query={"fieldManager": "kubectl-client-side-apply"},
+        body=deployment,
+    )
+
+
+def test_what_kubectl_applied_is_taken_over_and_its_leftovers_are_shown_first(
+    environment: Environment, cluster: Cluster, server: KubeServer, host: Host
+) -> None:
+    made_by_kubectl(environment, make_release(environment, GOOD), server)
+    deployment = queue(environment, make_release(environment, BETTER), cluster)
+    assert deployment.plan is not None
+    changes = content_of(deployment.plan).changes
+    change = next(c for c in changes if c.key.kind == "Deployment")
+    assert change.conflicts == ()
+    assert any("OLD_FLAG" in difference.path for difference in change.differences)
+    assert drive(deployment, cluster).phase == DeploymentPhase.SUCCEEDED
+    found = live(server, "Deployment", "loja")["spec"]["template"]["spec"]["containers"][0]
+    assert "OLD_FLAG" not in [variable["name"] for variable in found["env"]]
 
 
 def test_a_removed_domain_is_shown_and_then_pruned(

@@ -24,6 +24,7 @@ from .rollouts import (
     drive,
     live,
     live_image,
+    make_environment,
     make_release,
     queue,
 )
@@ -202,6 +203,70 @@ def test_an_operator_can_send_a_rollout_back(
     deployments.abort(deployment.pk, actor="ana", now=timezone.now())
     assert drive(deployment, cluster).phase == DeploymentPhase.ROLLED_BACK
     assert live_image(server).endswith(GOOD)
+
+
+def test_a_first_rollout_that_is_sent_back_ends_where_it_is(
+    environment: Environment, cluster: Cluster, server: KubeServer, host: Host
+) -> None:
+    server.kubelet.behaviours[BAD] = "never-ready"
+    deployment = queue(environment, make_release(environment, BAD), cluster)
+    drive(deployment, cluster, seconds=1)
+    deployments.abort(deployment.pk, actor="ana", now=timezone.now())
+    deployment.refresh_from_db()
+    assert (deployment.phase, deployment.error_code) == (DeploymentPhase.FAILED, "aborted")
+    assert deployment.active_environment is None
+
+
+def test_a_stuck_deployment_does_not_hold_up_another_app(
+    environment: Environment,
+    cluster: Cluster,
+    server: KubeServer,
+    host: Host,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rollouts, "SLICE_SECONDS", 0.5)
+    server.kubelet.behaviours[BAD] = "never-ready"
+    stuck = queue(environment, make_release(environment, BAD), cluster)
+    drive(stuck, cluster, seconds=1)
+    other = make_environment("blog")
+    good = queue(other, make_release(other, GOOD), cluster)
+    assert drive(good, cluster, seconds=5).phase == DeploymentPhase.SUCCEEDED
+    stuck.refresh_from_db()
+    assert stuck.phase == DeploymentPhase.PROGRESSING
+
+
+def test_a_fault_of_ours_ends_the_deployment_and_its_place_is_free(
+    environment: Environment, cluster: Cluster, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(rollouts.applying, "apply_release", broken)
+    deployment = deploy(environment, GOOD, cluster)
+    assert (deployment.phase, deployment.error_code) == (DeploymentPhase.FAILED, "internal_error")
+    assert deployment.active_environment is None
+
+
+def test_a_deployment_deleted_in_the_cluster_is_noticed(
+    environment: Environment, cluster: Cluster, server: KubeServer, host: Host
+) -> None:
+    server.kubelet.behaviours[BAD] = "never-ready"
+    deployment = queue(environment, make_release(environment, BAD), cluster)
+    drive(deployment, cluster, seconds=1)
+    server.store.delete(BY_NAME["Deployment"], "loja-main", "loja")
+    assert drive(deployment, cluster, seconds=10).error_code == "object_missing"
+
+
+def test_a_release_is_promoted_as_it_is(
+    environment: Environment, cluster: Cluster, server: KubeServer, host: Host
+) -> None:
+    tried = deploy(environment, GOOD, cluster)
+    live_one = Environment.objects.create(
+        app=environment.app, name="live", namespace="loja-live", hostname="loja-live.apps.example"
+    )
+    promoted = drive(queue(live_one, tried.release, cluster), cluster)
+    assert (promoted.phase, promoted.release) == (DeploymentPhase.SUCCEEDED, tried.release)
+    assert promoted.image_ref == tried.image_ref
 
 
 def test_a_deployment_that_has_begun_cannot_be_cancelled(

@@ -38,6 +38,26 @@ class ReleaseSerializer(serializers.ModelSerializer):
         read_only_fields = ["number", "config", "manifest_version", "actor", "created_at"]
 
 
+class CentralReleaseSerializer(serializers.Serializer):
+    """A release by Central's id, and the image that was built for it."""
+
+    release_id = serializers.CharField(max_length=253)
+    image_digest = serializers.CharField(max_length=71)
+
+
+class MemberSerializer(serializers.Serializer):
+    """A member of the app that runs in an environment."""
+
+    environment = serializers.CharField(max_length=63)
+    member_id = serializers.CharField(max_length=120)
+
+
+class CentralAnswerSerializer(serializers.Serializer):
+    """What Central answered."""
+
+    answer = serializers.JSONField()
+
+
 class ReleasePairSerializer(serializers.Serializer):
     """Two releases of one app to compare."""
 

@@ -25,7 +25,7 @@ from apps.delivery.rollout_queries import (
     release_differences,
     release_numbered,
 )
-from apps.delivery.services import deployments, plans
+from apps.delivery.services import deployments, handshake, plans
 from apps.delivery.services.releases import create_release
 
 
@@ -37,6 +37,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         "retrieve": read_access("release"),
         "compare": read_access("release"),
         "create": write_access("release", "add"),
+        "take": write_access("release", "add"),
     }
     queryset = Release.objects.select_related("app").order_by("-id")
     serializer_class = shapes.ReleaseSerializer
@@ -47,6 +48,17 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         wish = self.get_serializer(data=request.data)
         wish.is_valid(raise_exception=True)
         release = create_release(
+            **wish.validated_data, actor=request.user.get_username(), now=timezone.now()
+        )
+        return Response(self.get_serializer(release).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=shapes.CentralReleaseSerializer)
+    @action(detail=False, methods=["post"])
+    def take(self, request: Request) -> Response:
+        """Take a release of Central over: its context by id, with the image that was built."""
+        wish = shapes.CentralReleaseSerializer(data=request.data)
+        wish.is_valid(raise_exception=True)
+        release = handshake.take_release(
             **wish.validated_data, actor=request.user.get_username(), now=timezone.now()
         )
         return Response(self.get_serializer(release).data, status=status.HTTP_201_CREATED)
@@ -174,6 +186,22 @@ class DeploymentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
             now=timezone.now(),
         )
         return Response(self.get_serializer(deployment).data, status=status.HTTP_201_CREATED)
+
+
+class MemberView(APIView):
+    """Members of an app, activated by Central."""
+
+    access = {"post": write_access("environment", "change")}
+
+    @extend_schema(request=shapes.MemberSerializer, responses=shapes.CentralAnswerSerializer)
+    def post(self, request: Request) -> Response:
+        """Have Central activate a member."""
+        wish = shapes.MemberSerializer(data=request.data)
+        wish.is_valid(raise_exception=True)
+        environment = environment_named(wish.validated_data["environment"])
+        member_id = wish.validated_data["member_id"]
+        answer = handshake.activate_member(environment, member_id, now=timezone.now())
+        return Response({"answer": answer})
 
 
 class FleetViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):

@@ -23,5 +23,6 @@ router.register("delivery/fleet", rollout_views.FleetViewSet, basename="delivery
 
 urlpatterns: list[URLPattern | URLResolver] = [
     *router.urls,
+    path("delivery/members/", rollout_views.MemberView.as_view(), name="delivery-members"),
     path("delivery/cluster/", rollout_views.ClusterView.as_view(), name="delivery-cluster"),
 ]

@@ -37,6 +37,14 @@ def adopt(
     return kept
 
 
+def as_adopted(live: Mapping[str, Any], manager: str) -> Mapping[str, Any]:
+    """The object as it will be once its client-side fields have been taken over."""
+    entries = adopt(live, manager)
+    if entries is None:
+        return live
+    return {**live, "metadata": {**live["metadata"], "managedFields": entries}}
+
+
 def merge_fields(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
     """Everything in either field set."""
     both: dict[str, Any] = dict(left)

@@ -20,6 +20,7 @@ class Release(models.Model):
         _("settings"), default=dict, help_text=_("The app's and plan's settings at that time.")
     )
     manifest_version = models.CharField(_("manifest version"), max_length=32)
+    external_id = models.CharField(_("id at Central"), max_length=253, blank=True, db_index=True)
     note = models.CharField(_("note"), max_length=500, blank=True)
     actor = models.CharField(_("made by"), max_length=120)
     created_at = models.DateTimeField(_("made"))

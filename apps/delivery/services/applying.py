@@ -1,6 +1,7 @@
 """Putting a release into the cluster: objects in order, each once, then the leftovers."""
 
 import logging
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from apps.delivery.kube.resources import ObjectKey, key_of
 from apps.delivery.manifests import baseline
 from apps.delivery.models import Environment, Release
 from apps.delivery.queries import current_infra
+from apps.delivery.services.databases import is_configured, provision_database
 from apps.delivery.services.leases import Hold
 from apps.delivery.services.plans import live_members
 from apps.delivery.services.secrets import ensure_secrets
@@ -36,7 +38,8 @@ def apply_release(
     context = context_for(environment, release)
     home, *_ = baseline(context, current_infra())
     _apply_once(hold, cluster, home, is_forced=is_forced, prefix=prefix)
-    checksum = ensure_secrets(cluster, context, keep=hold.keep)
+    provision = partial(provision_database, environment) if is_configured() else None
+    checksum = ensure_secrets(cluster, context, keep=hold.keep, provision=provision)
     wanted = desired_objects(environment, release, secrets_checksum=checksum)
     for each in planning.in_apply_order(wanted):
         hold.keep()
@@ -61,11 +64,11 @@ def _apply_once(
         return
     _log(hold, step)
     live = cluster.get(key)
+    if live is not None and is_client_side(live):
+        live = cluster.take_over(live, CLIENT_SIDE_MANAGERS) or live
     if live is not None and not compare(wanted, live).needs_apply:
         hold.note(step, "unchanged")
         return
-    if live is not None and is_client_side(live):
-        cluster.take_over(live, CLIENT_SIDE_MANAGERS)
     cluster.apply(wanted, is_forced=is_forced)
     _log(hold, f"{step}: done")
     hold.note(step, "created" if live is None else "changed")

@@ -18,6 +18,7 @@ from apps.delivery.kube.cluster import Cluster
 from apps.delivery.models import Deployment, DeploymentPlan, DeploymentStep, Environment, Release
 from apps.delivery.rollout_queries import last_good_release, release_numbered
 from apps.delivery.rollout_state import TOUCHED_PHASES, Phase
+from apps.delivery.services.leases import publish_end
 from apps.delivery.services.plans import make_plan, read_plan
 from apps.delivery.wake import wake_rollouts
 
@@ -45,20 +46,8 @@ def confirm_plan(
     if existing is not None:
         return existing
     _check_plan(plan, is_forced=is_forced, now=now)
-    deployment = Deployment.objects.create(
-        environment=plan.environment,
-        release=plan.release,
-        fallback_release=last_good_release(plan.environment, other_than=plan.release),
-        plan=plan,
-        kind=kind,
-        is_forced=is_forced,
-        actor=actor,
-        note=note,
-        created_at=now,
-        phase_since=now,
-    )
-    _supersede(deployment, now=now)
-    transaction.on_commit(wake_rollouts)
+    deployment = Deployment(kind=kind, is_forced=is_forced, actor=actor, note=note)
+    _queue(deployment, plan, now=now)
     return deployment
 
 
@@ -100,7 +89,8 @@ def cancel(deployment_id: int, *, actor: str, now: datetime) -> Deployment:
 def abort(deployment_id: int, *, actor: str, now: datetime) -> Deployment:
     """Send a deployment under way back to the last good release; a waiting one is cancelled.
 
-    Raises NothingToRollBack when nothing is under way or nothing good came before.
+    A first release has nothing to go back to: it ends where it is, as failed.
+    Raises NothingToRollBack when nothing is under way.
     """
     deployment = _locked(deployment_id)
     if deployment.phase in _WAITING:
@@ -108,17 +98,7 @@ def abort(deployment_id: int, *, actor: str, now: datetime) -> Deployment:
         return deployment
     if Phase(deployment.phase) not in TOUCHED_PHASES:
         raise NothingToRollBack("No rollout is under way, so nothing was changed.")
-    if deployment.fallback_release is None:
-        raise NothingToRollBack("No earlier release has worked here, so there is none to go to.")
-    deployment.phase = DeploymentPhase.ROLLING_BACK
-    deployment.phase_since = now
-    deployment.deadline_at = None
-    deployment.error_code = "aborted"
-    deployment.error_message = f"Sent back by {actor}."
-    # Whoever is at work on it loses the lease, so that its next write changes nothing.
-    deployment.lease_token = ""
-    deployment.lease_until = None
-    deployment.save()
+    _send_back(deployment, actor=actor, now=now)
     transaction.on_commit(wake_rollouts)
     return deployment
 
@@ -182,11 +162,37 @@ def _check_plan(plan: DeploymentPlan, *, is_forced: bool, now: datetime) -> None
         raise PlanBlocked("The cluster would refuse this plan.", details={"problems": blockers})
 
 
+def _queue(deployment: Deployment, plan: DeploymentPlan, *, now: datetime) -> None:
+    """Store the deployment of a plan, in place of those that still wait."""
+    deployment.plan = plan
+    deployment.environment, deployment.release = plan.environment, plan.release
+    deployment.fallback_release = last_good_release(plan.environment, other_than=plan.release)
+    deployment.created_at = deployment.phase_since = now
+    deployment.save()
+    _supersede(deployment, now=now)
+    transaction.on_commit(wake_rollouts)
+
+
 def _locked(deployment_id: int) -> Deployment:
     found = Deployment.objects.select_for_update().filter(pk=deployment_id).first()
     if found is None:
         raise DeploymentNotFound(f"There is no deployment {deployment_id}.")
     return found
+
+
+def _send_back(deployment: Deployment, *, actor: str, now: datetime) -> None:
+    """Turn a rollout round. Whoever is at work on it loses the lease and changes nothing more."""
+    deployment.phase_since, deployment.deadline_at = now, None
+    deployment.lease_token, deployment.lease_until = "", None
+    deployment.error_code, deployment.error_message = "aborted", f"Sent back by {actor}."
+    if deployment.fallback_release_id is not None:
+        deployment.phase = DeploymentPhase.ROLLING_BACK
+        deployment.save()
+        return
+    deployment.phase, deployment.finished_at = DeploymentPhase.FAILED, now
+    deployment.active_environment = None
+    deployment.save()
+    publish_end(deployment)
 
 
 def _supersede(newer: Deployment, *, now: datetime) -> None:
@@ -199,6 +205,7 @@ def _supersede(newer: Deployment, *, now: datetime) -> None:
 
 def _end(deployment: Deployment, message: str, *, now: datetime) -> None:
     deployment.phase = DeploymentPhase.CANCELLED
+    deployment.error_code, deployment.error_message = "cancelled", message
     deployment.phase_since = deployment.finished_at = now
     deployment.active_environment = None
     deployment.lease_token, deployment.lease_until = "", None
@@ -206,3 +213,4 @@ def _end(deployment: Deployment, message: str, *, now: datetime) -> None:
     DeploymentStep.objects.create(
         deployment=deployment, name="cancelled", status=StepStatus.NOTE, message=message, at=now
     )
+    publish_end(deployment)

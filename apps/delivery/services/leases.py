@@ -12,16 +12,19 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
-from apps.delivery.choices import DeploymentPhase, StepStatus
+from apps.delivery.choices import StepStatus
 from apps.delivery.errors import DeploymentLeaseLost
 from apps.delivery.models import Deployment, DeploymentStep
 from apps.delivery.rollout_queries import open_deployments
 from apps.delivery.rollout_state import FINAL_PHASES, Phase, can_move
+from apps.outbox.services.publishing import publish
 
 Clock = Callable[[], datetime]
 _MESSAGE_LENGTH = 1000
+# Central is told three times; after that the event waits among the dead letters.
+_REPORT_ATTEMPTS = 3
 
 
 @dataclass(slots=True)
@@ -56,9 +59,13 @@ class Hold:
         assert can_move(Phase(self.deployment.phase), phase), phase  # noqa: S101 - own callers
         now = self.clock()
         values |= {"phase": phase.value, "phase_since": now}
-        if phase in FINAL_PHASES:
-            values |= {"finished_at": now, "active_environment": None}
-        self.write(**values)
+        if phase not in FINAL_PHASES:
+            self.write(**values)
+            return
+        values |= {"finished_at": now, "active_environment": None}
+        with transaction.atomic():
+            self.write(**values)
+            publish_end(self.deployment)
 
     def note(self, name: str, message: str = "", *, status: str = StepStatus.DONE) -> None:
         """Write a line of the timeline; a line that is there already stays as it is."""
@@ -77,10 +84,25 @@ class Hold:
         return self.deployment.steps.filter(name=name).exists()
 
     def release(self, *, rest: timedelta = timedelta(0)) -> None:
-        """Hand the deployment back; nobody takes it before the rest is over."""
-        until = self.clock() + rest if rest else None
+        """Hand the deployment back; nobody takes it before the rest is over.
+
+        The time stays in the row: turns go to the one that has waited longest.
+        """
+        until = self.clock() + rest
         mine = Deployment.objects.filter(pk=self.deployment.pk, lease_token=self.token)
         mine.update(lease_token="", lease_until=until)
+
+
+def publish_end(deployment: Deployment) -> None:
+    """Let everybody know how a deployment ended; in the transaction that ends it."""
+    payload = {
+        "environment": deployment.environment.namespace,
+        "release": deployment.release.number,
+        "phase": deployment.phase,
+        "error_code": deployment.error_code,
+    }
+    key = str(deployment.pk)
+    publish("DEPLOYMENT_FINISHED", "deployment", key, payload, max_attempts=_REPORT_ATTEMPTS)
 
 
 def lease() -> timedelta:
@@ -92,7 +114,7 @@ def claim_next(clock: Clock) -> Hold | None:
     """Claim the open deployment that has waited longest; None when there is nothing to do."""
     free = Q(lease_until=None) | Q(lease_until__lte=clock())
     waiting = open_deployments().filter(free).select_related("environment__app", "release")
-    for deployment in waiting.order_by("phase_since", "id")[:50]:
+    for deployment in waiting.order_by(F("lease_until").asc(nulls_first=True), "id")[:50]:
         hold = claim(deployment, clock)
         if hold is not None:
             return hold
@@ -117,10 +139,3 @@ def claim(deployment: Deployment, clock: Clock) -> Hold | None:
         return None
     deployment.refresh_from_db()
     return Hold(deployment, token, clock)
-
-
-def waits_for_another(deployment: Deployment) -> bool:
-    """Whether another deployment holds the environment."""
-    active = Deployment.objects.filter(active_environment=deployment.environment_id)
-    is_waiting = deployment.phase == DeploymentPhase.QUEUED
-    return is_waiting and active.exclude(pk=deployment.pk).exists()

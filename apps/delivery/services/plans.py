@@ -11,8 +11,9 @@ from apps.delivery import planning
 from apps.delivery.comparison import Action, compare
 from apps.delivery.desired import desired_objects
 from apps.delivery.errors import PlanOutdated
-from apps.delivery.kube.cluster import Cluster
+from apps.delivery.kube.cluster import FIELD_MANAGER, Cluster
 from apps.delivery.kube.errors import AdmissionDenied, FieldConflict, ObjectMissing, ObjectRefused
+from apps.delivery.kube.ownership import CLIENT_SIDE_MANAGERS, as_adopted
 from apps.delivery.kube.resources import ObjectKey, key_of
 from apps.delivery.manifests import membership_labels
 from apps.delivery.models import DeploymentPlan, Environment, Release
@@ -99,7 +100,8 @@ def _try_out(
 
     In a namespace that is still to be created every dry run would answer 404, so none is made.
     """
-    change = planning.planned(key_of(wanted), compare(wanted, live))
+    seen = as_adopted(live, FIELD_MANAGER) if live is not None else None
+    change = planning.planned(key_of(wanted), compare(wanted, seen))
     if change.action is Action.UNCHANGED:
         return change
     if not is_home_there and wanted["kind"] != "Namespace":
@@ -107,8 +109,8 @@ def _try_out(
     try:
         cluster.apply(wanted, is_dry_run=True)
     except FieldConflict as conflict:
-        owners = tuple((owner.manager, owner.field) for owner in conflict.owners)
-        return replace(change, conflicts=owners)
+        others = [o for o in conflict.owners if o.manager not in CLIENT_SIDE_MANAGERS]
+        return replace(change, conflicts=tuple((o.manager, o.field) for o in others))
     except (ObjectRefused, AdmissionDenied, ObjectMissing) as refusal:
         return replace(change, problems=(refusal.message,))
     return change

@@ -74,23 +74,24 @@ def follow(hold: Hold, cluster: Cluster, release: Release, *, seconds: float) ->
         window_seconds=_LOOK_SECONDS,
     ):
         hold.keep()
-        if event is not None:
+        if event is not None and event.object["metadata"]["name"] == environment.app.code:
             live = None if event.type == "DELETED" else event.object
-        outcome = _judge(hold, cluster, live, is_told=event is not None)
+        # A whole window without a word follows the list, so what it did not show is not there.
+        is_listed = event is None or event.type == "DELETED"
+        outcome = _judge(hold, cluster, live, is_listed=is_listed)
         if outcome is not Outcome.UNDER_WAY:
             return outcome
     return Outcome.UNDER_WAY
 
 
 def _judge(
-    hold: Hold, cluster: Cluster, live: Manifest | None, *, is_told: bool
+    hold: Hold, cluster: Cluster, live: Manifest | None, *, is_listed: bool
 ) -> Outcome | GivenUp:
-    """One look. Without a Deployment there is still hope until the deadline: lists lag."""
+    """One look. A Deployment that was applied and is not listed was deleted by somebody."""
     now = hold.clock()
     is_late = hold.deployment.deadline_at is not None and now >= hold.deployment.deadline_at
     if live is None:
-        is_gone = is_told or is_late
-        return GivenUp("object_missing", _GONE) if is_gone else Outcome.UNDER_WAY
+        return GivenUp("object_missing", _GONE) if is_listed else Outcome.UNDER_WAY
     progress = read_progress(live)
     if progress.is_complete:
         return Outcome.COMPLETE

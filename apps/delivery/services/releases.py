@@ -16,7 +16,13 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 @transaction.atomic
 def create_release(
-    app: App, image_digest: str, *, actor: str, now: datetime, note: str = ""
+    app: App,
+    image_digest: str,
+    *,
+    actor: str,
+    now: datetime,
+    note: str = "",
+    external_id: str = "",
 ) -> Release:
     """Freeze an image and the app's present settings under the next number.
 
@@ -33,6 +39,7 @@ def create_release(
         config=app_settings(locked),
         manifest_version=MANIFEST_VERSION,
         note=note,
+        external_id=external_id,
         actor=actor,
         created_at=now,
     )

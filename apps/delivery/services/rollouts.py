@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 SLICE_SECONDS = 5.0
 # A cluster that does not answer is left alone for so long.
 REST_AFTER_OUTAGE = timedelta(seconds=15)
+# Applying takes seconds; the rest is for outages and for workers that die.
+APPLY_BUDGET = timedelta(minutes=10)
 _MESSAGE_LENGTH = 1000
 
 
@@ -67,6 +69,10 @@ def _advance(hold: Hold, cluster: Cluster, seconds: float) -> None:
         raise
     except DomainError as refusal:
         fail(hold, refusal.code, refusal.message)
+    except Exception:
+        # A fault of ours would meet every worker that takes over, so it ends the deployment.
+        logger.exception("delivery.step_broken", extra={"deployment_id": hold.deployment.pk})
+        fail(hold, "internal_error", "A step failed unexpectedly; the log says where.")
 
 
 def fail(hold: Hold, code: str, message: str) -> None:
@@ -96,12 +102,16 @@ def _check_plan(hold: Hold, cluster: Cluster, _seconds: float) -> None:
 def _begin(hold: Hold, _cluster: Cluster, _seconds: float) -> None:
     """Planned: from here on the cluster changes."""
     hold.note("started")
-    hold.move(Phase.APPLYING)
+    hold.move(Phase.APPLYING, deadline_at=hold.clock() + APPLY_BUDGET)
 
 
 def _apply(hold: Hold, cluster: Cluster, _seconds: float) -> None:
     """Applying: every object, then what is left over."""
     deployment = hold.deployment
+    if deployment.deadline_at is not None and hold.clock() >= deployment.deadline_at:
+        # Whatever keeps killing or stopping the workers here, it has had its time.
+        fail(hold, "apply_timed_out", "The objects could not be applied in time.")
+        return
     applying.apply_release(hold, cluster, deployment.release, is_forced=deployment.is_forced)
     hold.note("applied")
     deadline = hold.clock() + progress.ROLLOUT_BUDGET

@@ -27,6 +27,7 @@ from apps.delivery.secrets import (
 )
 
 Manifest = dict[str, Any]
+DATABASE_URI = "MONGODB_URI"
 SESSION_SECRET = "OON_SESSION_SECRET"  # noqa: S105 - the name of a variable
 
 
@@ -39,14 +40,23 @@ def live_checksum(cluster: Cluster, namespace: str) -> str:
     return _checksum(namespace, live) if live else ""
 
 
-def ensure_secrets(cluster: Cluster, context: DeliveryContext, *, keep: Callable[[], None]) -> str:
+def ensure_secrets(
+    cluster: Cluster,
+    context: DeliveryContext,
+    *,
+    keep: Callable[[], None],
+    provision: Callable[[], str] | None = None,
+) -> str:
     """Make what is missing and leave what is there; the checksum of the runtime secret.
 
-    `keep` renews the caller's lease. Raises CoreSecretsLost, InvalidPullSecret,
-    ClusterUnreachable, and ObjectMissing when the namespace is not there.
+    `keep` renews the caller's lease; `provision` makes a database and gives its address, for apps
+    that have none yet. Raises CoreSecretsLost, InvalidPullSecret, ClusterUnreachable,
+    DatabaseUnreachable, and ObjectMissing when the namespace is not there.
     """
     keep()
     runtime = _ensure(cluster, context, RUNTIME_SECRET_NAME, {SESSION_SECRET: random_secret()})
+    if provision is not None and DATABASE_URI not in (runtime.get("data") or {}):
+        runtime = set_runtime_values(cluster, context, {DATABASE_URI: provision()})
     if context.has_capability(SECRETS_CAPABILITY):
         keep()
         _ensure_core_secrets(cluster, context)
@@ -57,7 +67,7 @@ def ensure_secrets(cluster: Cluster, context: DeliveryContext, *, keep: Callable
 
 def set_runtime_values(
     cluster: Cluster, context: DeliveryContext, values: Mapping[str, str]
-) -> None:
+) -> Manifest:
     """Set values of the runtime secret; the others stay. The next deployment restarts the pods.
 
     Raises ClusterUnreachable, ObjectMissing.
@@ -70,12 +80,7 @@ def set_runtime_values(
         values=values,
     )
     key = ObjectKey("Secret", context.namespace, RUNTIME_SECRET_NAME)
-    cluster.merge(key, {"data": changed["data"]})
-
-
-def rotate_session_secret(cluster: Cluster, context: DeliveryContext) -> None:
-    """A new session secret; sessions end when the pods restart. Raises ClusterUnreachable."""
-    set_runtime_values(cluster, context, {SESSION_SECRET: random_secret()})
+    return cluster.merge(key, {"data": changed["data"]})
 
 
 def _ensure_core_secrets(cluster: Cluster, context: DeliveryContext) -> None:

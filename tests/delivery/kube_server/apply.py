@@ -132,12 +132,21 @@ def _conflict_message(rows: list[tuple[str, str]]) -> str:
 
 
 def _prune(merged: Object, owned: dict[Manager, Fields], me: Manager, named: Fields) -> Object:
-    dropped = fields.without(owned.get(me, {}), named)
-    for other, held in owned.items():
-        if other != me:
-            dropped = fields.without(dropped, held)
-    pruned: Object = fields.remove(merged, dropped)
+    """Take away what only we owned and no longer name; a map stays while somebody is in it."""
+    others = [path for other, held in owned.items() if other != me for path in fields.leaves(held)]
+    kept = {*fields.leaves(named), *others}
+    inhabited = {path[:length] for path in kept for length in range(1, len(path) + 1)}
+    dropped = [
+        path
+        for path in fields.leaves(owned.get(me, {}))
+        if path not in inhabited and not _is_map_itself(path)
+    ]
+    pruned: Object = fields.remove(merged, fields.from_leaves(dropped))
     return pruned | {"metadata": pruned.get("metadata", {})}
+
+
+def _is_map_itself(path: tuple[str, ...]) -> bool:
+    return path[-1] == "." and path[-2].startswith("f:")
 
 
 def update(

@@ -53,8 +53,9 @@ class Controllers:
         self._scale(deployment, owned, current)
         for replica_set in list(self.store.owned_by(REPLICA_SET, deployment)):
             self._fill(replica_set)
-        owned = list(self.store.owned_by(REPLICA_SET, deployment))
+        owned = sorted(self.store.owned_by(REPLICA_SET, deployment), key=_revision)
         self._report(deployment, owned, current=current["metadata"]["name"])
+        self._forget(owned, kept=deployment["spec"]["revisionHistoryLimit"])
 
     def _current_set(self, deployment: Object, owned: list[Object]) -> Object | None:
         """The ReplicaSet of the present template; a step that makes or reuses one ends here."""
@@ -165,6 +166,12 @@ class Controllers:
             if refusal := self._make_pod(replica_set):
                 break
         self._note_failure(replica_set, refusal)
+
+    def _forget(self, owned: list[Object], *, kept: int) -> None:
+        """Delete the oldest empty ReplicaSets beyond the history limit."""
+        empty = [o for o in owned if not o["spec"]["replicas"] and not o["status"]["replicas"]]
+        for old in empty[: max(0, len(empty) - kept)]:
+            self.store.delete(REPLICA_SET, old["metadata"]["namespace"], old["metadata"]["name"])
 
     def _make_pod(self, replica_set: Object) -> str | None:
         self._sequence += 1

@@ -4,7 +4,6 @@ import contextlib
 import json
 import sys
 import threading
-import time
 import urllib.parse
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -308,11 +307,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(payload)
         self.wfile.flush()
-
-
-def wait_until(condition: Any, *, seconds: float = 10.0) -> None:
-    """Wait for a condition; fails the test when the time is over."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true in time"
-        time.sleep(0.01)

@@ -12,6 +12,7 @@ from .kinds import Kind
 
 Object = dict[str, Any]
 Key = tuple[str, str]
+_KEPT_CHANGES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,6 @@ class Store:
         self.oldest = 0
         self.log: list[Change] = []
         self._objects: dict[Kind, dict[Key, Object]] = {}
-        self._history: dict[int, None] = {}
 
     def get(self, kind: Kind, namespace: str, name: str) -> Object | None:
         """A copy of one object."""
@@ -120,5 +120,7 @@ class Store:
 
     def _record(self, kind: Kind, before: Object | None, after: Object | None) -> None:
         self.log.append(Change(self.version, kind, before, after))
-        del self.log[:-20_000]
+        if len(self.log) > 2 * _KEPT_CHANGES:
+            del self.log[:-_KEPT_CHANGES]
+            self.oldest = self.log[0].version - 1
         self.changed.notify_all()

@@ -6,11 +6,11 @@ from typing import Any
 from . import admission, apply, defaults, schema, statuses, validation
 from .apply import Manager
 from .kinds import BY_NAME, Kind
+from .managed import set_managers
 from .statuses import RefusedError
 from .store import Store, timestamp
 
 Object = dict[str, Any]
-_OPERATION_ORDER = {"Apply": 0, "Update": 1}
 
 
 class Written:
@@ -209,7 +209,7 @@ def _finish(
     if live is None:
         admission.admit(store, kind, new)
     is_same = live is not None and _content(live) == _content(new)
-    _set_managers(kind, live, new, owned, writer, is_same=is_same)
+    set_managers(kind, live, new, owned, writer, is_same=is_same)
     if live is not None and is_same and new["metadata"] == live["metadata"]:
         return Written(200, live, [])
     warnings = admission.warnings_for(store, kind, new)
@@ -262,48 +262,3 @@ def _generated_by(kind: Kind, stored: Object) -> Object:
     """What raises the generation: the spec, and for Deployments the annotations too."""
     notes = stored["metadata"].get("annotations") if kind.name == "Deployment" else None
     return {"spec": stored.get("spec"), "annotations": notes}
-
-
-def _set_managers(
-    kind: Kind,
-    live: Object | None,
-    new: Object,
-    owned: dict[Manager, Any],
-    writer: Manager,
-    *,
-    is_same: bool,
-) -> None:
-    held = apply.managers_of(live)
-    times = {
-        Manager(e["manager"], e["operation"], e.get("subresource", "")): e["time"]
-        for e in (live or {}).get("metadata", {}).get("managedFields", [])
-    }
-    if live is not None and not held and "managedFields" not in live["metadata"] and owned:
-        owned = _with_former_owner(live, owned, writer)
-    entries = []
-    for manager, mine in owned.items():
-        is_kept = manager in times and (is_same or manager != writer) and held[manager] == mine
-        entry = {
-            "manager": manager.name,
-            "operation": manager.operation,
-            "apiVersion": kind.api_version,
-            "time": times[manager] if is_kept else timestamp(),
-            "fieldsType": "FieldsV1",
-            "fieldsV1": mine,
-        }
-        entries.append(
-            entry | ({"subresource": manager.subresource} if manager.subresource else {})
-        )
-    if entries:
-        order = _OPERATION_ORDER
-        entries.sort(key=lambda e: (order[e["operation"]], e["time"], e["manager"]))
-        new["metadata"]["managedFields"] = entries
-
-
-def _with_former_owner(
-    live: Object, owned: dict[Manager, Any], writer: Manager
-) -> dict[Manager, Any]:
-    if writer.operation != "Apply":
-        return owned
-    former = Manager("before-first-apply", "Update")
-    return owned | apply.update(None, live, {}, former)

@@ -1,0 +1,13 @@
+"""What delivery does when something happened."""
+
+from django.utils import timezone
+
+from apps.delivery.services import handshake
+from apps.outbox.events import Event
+from apps.outbox.registry import handles
+
+
+@handles("DEPLOYMENT_FINISHED")
+def report_to_central(event: Event) -> None:
+    """Tell Central; three attempts, since the event is published with three."""
+    handshake.report(int(event.aggregate_id), now=timezone.now())
