@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha1
 from typing import Any
 
-from apps.common.parsing import js_number, js_string, js_trim, to_bool
+from apps.common.parsing import JS_BLANKS, js_number, js_string, js_trim, to_bool
 
 MAX_NAME_LENGTH = 120
 BUCKET_COUNT = 100
@@ -88,10 +88,15 @@ def to_percent(value: Any) -> int:
 
 def cohort_bucket(subject_key: Any) -> int:
     """The subject's bucket from 0 to 99; blank subjects share bucket 0."""
-    key = js_trim(subject_key if isinstance(subject_key, str) else _js_text(subject_key))
+    text = subject_key if type(subject_key) is str else _js_text(subject_key)
+    key = text.strip(JS_BLANKS)
     if not key:
         return 0
-    return int.from_bytes(sha1(_utf8(key), usedforsecurity=False).digest()[:4]) % BUCKET_COUNT
+    try:
+        raw = key.encode()
+    except UnicodeEncodeError:
+        raw = _utf8(key)
+    return int.from_bytes(sha1(raw, usedforsecurity=False).digest()[:4], "big") % BUCKET_COUNT
 
 
 def definition_of(row: Mapping[str, Any]) -> FlagDefinition | None:
@@ -112,18 +117,26 @@ def with_rule(definition: FlagDefinition, rule: TargetingRule | None) -> FlagDef
     return replace(definition, rule=rule) if rule and rule != TargetingRule() else definition
 
 
+def is_on(definition: FlagDefinition, subject_key: str = "") -> bool:
+    """The value of `evaluate` alone, for the path where its reason would cost more than itself."""
+    percent = definition.rollout_percent
+    if not definition.is_enabled or percent <= 0:
+        return False
+    return percent >= FULL_PERCENT or cohort_bucket(subject_key or definition.flag_name) < percent
+
+
 def evaluate(definition: FlagDefinition, subject_key: str = "") -> Evaluation:
     """Decide a flag: off when disabled, else by percentage; an empty subject is the flag's name.
 
     A subject of only blanks is not empty, and falls into bucket 0.
     """
+    value = is_on(definition, subject_key)
     if not definition.is_enabled:
-        return Evaluation(value=False, reason=Reason.DISABLED)
-    percent = definition.rollout_percent
-    if percent >= FULL_PERCENT or percent <= 0:
-        return Evaluation(value=percent > 0, reason=Reason.STATIC)
+        return Evaluation(value=value, reason=Reason.DISABLED)
+    if not 0 < definition.rollout_percent < FULL_PERCENT:
+        return Evaluation(value=value, reason=Reason.STATIC)
     bucket = cohort_bucket(subject_key or definition.flag_name)
-    return Evaluation(value=bucket < percent, reason=Reason.SPLIT, bucket=bucket)
+    return Evaluation(value=value, reason=Reason.SPLIT, bucket=bucket)
 
 
 def evaluate_within(
@@ -213,7 +226,4 @@ def _js_text(value: Any) -> str:
 
 def _utf8(text: str) -> bytes:
     """UTF-8 as Node writes it: a lone surrogate becomes U+FFFD."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -11,11 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from unfold.admin import ModelAdmin
 
-from apps.common.admin import ReadOnlyAdmin
+from apps.common.admin import ReadOnlyAdmin, asked_reason
 from apps.outbox.models import OutboxDeadLetter, OutboxEvent, PausedType, RedriveLog
 from apps.outbox.services import discard, hold_reason, redrive
-
-ADMIN_REASON = "decided in the admin"
 
 
 @admin.register(OutboxEvent)
@@ -61,18 +59,30 @@ class OutboxDeadLetterAdmin(ReadOnlyAdmin):
         return request.user.has_perm("outbox.delete_outboxevent")
 
     @admin.action(description=_("Send the selected events back"), permissions=["redrive"])
-    def redrive(self, request: HttpRequest, chosen: QuerySet[OutboxDeadLetter]) -> None:
-        ids = _event_ids(chosen)
-        moved = redrive(ids, actor=request.user.get_username(), reason=ADMIN_REASON)
+    def redrive(
+        self, request: HttpRequest, chosen: QuerySet[OutboxDeadLetter]
+    ) -> HttpResponse | None:
+        title = str(_("Send these events back?"))
+        reason = asked_reason(request, chosen, title=title, action="redrive")
+        if isinstance(reason, HttpResponse):
+            return reason
+        moved = redrive(_event_ids(chosen), actor=request.user.get_username(), reason=reason)
         text = ngettext("%(count)d event sent back.", "%(count)d events sent back.", len(moved))
         self.message_user(request, text % {"count": len(moved)})
+        return None
 
     @admin.action(description=_("Discard the selected events for good"), permissions=["discard"])
-    def discard(self, request: HttpRequest, chosen: QuerySet[OutboxDeadLetter]) -> None:
-        ids = _event_ids(chosen)
-        gone = discard(ids, actor=request.user.get_username(), reason=ADMIN_REASON)
+    def discard(
+        self, request: HttpRequest, chosen: QuerySet[OutboxDeadLetter]
+    ) -> HttpResponse | None:
+        title = str(_("Discard these events for good?"))
+        reason = asked_reason(request, chosen, title=title, action="discard")
+        if isinstance(reason, HttpResponse):
+            return reason
+        gone = discard(_event_ids(chosen), actor=request.user.get_username(), reason=reason)
         text = ngettext("%(count)d event discarded.", "%(count)d events discarded.", len(gone))
         self.message_user(request, text % {"count": len(gone)})
+        return None
 
 
 @admin.register(PausedType)

@@ -22,7 +22,11 @@ VERSION_CHECK_SECONDS = 0.5
 
 def is_enabled(flag_name: str, *, subject_key: str = "", fallback: bool = False) -> bool:
     """Whether the subject has the feature; the fallback where nobody has decided. Never raises."""
-    return evaluate(flag_name, subject_key=subject_key, fallback=fallback).value
+    definition = flag_cache.get().get(flag_name)
+    if definition is None or definition.rule is not None:
+        return evaluate(flag_name, subject_key=subject_key, fallback=fallback).value
+    asked_flags.add(flag_name)
+    return evaluation.is_on(definition, subject_key)
 
 
 def evaluate(flag_name: str, *, subject_key: str = "", fallback: bool = False) -> Evaluation:
