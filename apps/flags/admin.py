@@ -1,5 +1,6 @@
 """The rollout desk: flags, whom they reach, how they came to be so, and what is planned."""
 
+from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -7,6 +8,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
@@ -19,6 +21,27 @@ from apps.flags.models import FeatureFlag, FlagChange, FlagRule, FlagUsage, Roll
 # A jump by more than this many points is announced as risky.
 RISKY_POINTS = 25
 SHOWN_CHANGES = 10
+STALE_AFTER = timedelta(days=30)
+
+
+class StaleFilter(admin.SimpleListFilter):
+    """Flags that could be removed: expired, settled or unused for a month."""
+
+    title = gettext_lazy("could be removed")
+    parameter_name = "stale"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        """One choice: only those."""
+        return [("yes", gettext_lazy("yes"))]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[FeatureFlag]
+    ) -> QuerySet[FeatureFlag]:
+        """The stale ones, when asked for."""
+        if self.value() != "yes":
+            return queryset
+        rows = queries.stale_flags(now=timezone.now(), unchanged_for=STALE_AFTER)
+        return queryset.filter(flag_name__in=[row.flag_name for row in rows])
 
 
 class FlagForm(forms.ModelForm):
@@ -44,7 +67,7 @@ class FeatureFlagAdmin(ModelAdmin):
 
     form = FlagForm
     list_display = ["flag_name", "is_enabled", "rollout_percent", "updated_by", "updated_at"]
-    list_filter = ["is_enabled"]
+    list_filter = ["is_enabled", StaleFilter]
     search_fields = ["flag_name", "description"]
     ordering = ["flag_name"]
     actions = ["kill", "revive"]

@@ -90,6 +90,14 @@ def test_a_list_takes_the_same_queries_for_one_flag_and_for_fifty(
         staff.get(LIST)
 
 
+def test_stale_flags_are_found_by_a_filter(staff: Client, flag: FeatureFlag) -> None:
+    old = datetime(2020, 1, 1, tzinfo=UTC)
+    FeatureFlag.objects.filter(flag_name="checkout").update(updated_at=old, rollout_percent=100)
+    shown = staff.get(f"{LIST}?stale=yes").content.decode()
+    assert "checkout" in shown
+    assert "enable_domain_event_outbox" not in shown
+
+
 def test_a_history_is_drawn_from_its_first_to_its_last_change() -> None:
     first = datetime(2026, 3, 1, tzinfo=UTC)
     line = step_line(
