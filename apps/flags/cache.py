@@ -51,6 +51,7 @@ class FlagCache:
         self._is_loaded = False
         self._fresh_until = 0.0
         self._backoff_seconds = 0.0
+        self._clear_count = 0
         self._lock = threading.Lock()
         os.register_at_fork(after_in_child=self._reset_lock)
 
@@ -86,26 +87,24 @@ class FlagCache:
 
     def clear(self) -> None:
         """Make the next reader load; what is known serves until then."""
+        self._clear_count += 1
         self._fresh_until = self._loaded_until = 0.0
 
     def _is_unchanged(self) -> bool:
         """Whether the snapshot may serve on, because nobody changed a flag since it was loaded."""
         if self._version is None or self._clock() >= self._loaded_until:
             return False
-        if self._read_version() != self._known_version:
-            return False
-        self._fresh_until = min(self._loaded_until, self._clock() + self._version_seconds)
-        return True
-
-    def _read_version(self) -> object:
         try:
-            return self._version() if self._version else None
+            version = self._version()
         except Exception as error:  # noqa: BLE001 (the shared cache is down: the age decides alone)
             self._on_error(error)
-            return self._known_version
+            self._fresh_until = self._loaded_until
+            return True
+        self._fresh_until = min(self._loaded_until, self._clock() + self._version_seconds)
+        return bool(version == self._known_version)
 
     def _try_load(self) -> None:
-        version = self._read_version()
+        clear_count, version = self._clear_count, self._read_version()
         try:
             self._snapshot = self._load()
         except Exception as error:  # noqa: BLE001 (whatever fails, flags must keep their answers)
@@ -120,7 +119,17 @@ class FlagCache:
             self._loaded_until = self._fresh_until = self._clock() + self._ttl_seconds
             if self._version is not None:
                 self._fresh_until = self._clock() + self._version_seconds
+            if self._clear_count != clear_count:
+                # A change was committed while we read: what we have may be from before it.
+                self._fresh_until = self._loaded_until = 0.0
         self._is_loaded = True
+
+    def _read_version(self) -> object:
+        try:
+            return self._version() if self._version else None
+        except Exception as error:  # noqa: BLE001 (the shared cache is down: the age decides alone)
+            self._on_error(error)
+            return self._known_version
 
     def _reset_lock(self) -> None:
         # A thread of the parent may have held it; in the child nobody would release it.

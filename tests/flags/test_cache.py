@@ -141,3 +141,74 @@ def test_clearing_makes_the_next_reader_load() -> None:
     cache.clear()
     cache.get()
     assert len(loads) == 2
+
+
+def test_a_change_during_a_load_is_not_lost() -> None:
+    off = {"f": FlagDefinition("f", is_enabled=False, rollout_percent=100)}
+    answers = [ON, off]
+    cache: FlagCache
+
+    def load() -> Snapshot:
+        read = answers.pop(0)
+        if read is ON:
+            cache.clear()  # somebody commits after we read and before we keep what we read
+        return read
+
+    cache = make_cache(load, Clock())
+    assert cache.get() == ON
+    assert cache.get() == off
+
+
+class SharedVersion:
+    """A version in a shared cache that can be moved and be away."""
+
+    def __init__(self) -> None:
+        self.value, self.is_away, self.reads = 1, False, 0
+
+    def __call__(self) -> int:
+        self.reads += 1
+        if self.is_away:
+            raise ConnectionError("away")
+        return self.value
+
+
+def versioned_cache(
+    load: Callable[[], Snapshot], clock: Clock, version: SharedVersion
+) -> FlagCache:
+    return FlagCache(
+        load,
+        ttl_seconds=30,
+        clock=clock,
+        on_error=lambda _error: None,
+        version=version,
+        version_seconds=0.5,
+    )
+
+
+def test_a_change_elsewhere_is_seen_within_half_a_second() -> None:
+    loads: list[int] = []
+    clock, version = Clock(), SharedVersion()
+    cache = versioned_cache(lambda: loads.append(1) or ON, clock, version)
+    for _step in range(10):
+        cache.get()
+        clock.now += 0.51
+    assert len(loads) == 1
+    version.value = 2
+    cache.get()
+    cache.get()
+    assert len(loads) == 2
+
+
+def test_without_the_shared_cache_the_age_decides_and_nobody_waits_for_it_again() -> None:
+    loads: list[int] = []
+    clock, version = Clock(), SharedVersion()
+    cache = versioned_cache(lambda: loads.append(1) or ON, clock, version)
+    cache.get()
+    version.is_away, version.reads = True, 0
+    for _step in range(40):
+        clock.now += 0.7
+        assert cache.get() == ON
+    assert (len(loads), version.reads) == (1, 1)
+    clock.now += 3
+    cache.get()
+    assert len(loads) == 2
