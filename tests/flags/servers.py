@@ -104,7 +104,7 @@ class AskingServer:
 def asking_server(database_url: str, **environment: str) -> Iterator[AskingServer]:
     """A gunicorn with one worker of four threads."""
     port = free_port()
-    options = ["--bind", f"127.0.0.1:{port}", "--threads", "4", "--log-level", "error"]
+    options = ["--bind", f"127.0.0.1:{port}", "--threads", "1", "--log-level", "error"]
     command = ["-m", "gunicorn", "tests.flags.asking_server", *options]
     with running(*command, DATABASE_URL=database_url, **environment):
         server = AskingServer(port)
