@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from rest_framework.test import APIClient
 
+from apps.flags.services import flag_cache
 from apps.whatsapp_auth.services.tokens import issue_token
 
 
@@ -18,6 +19,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "mysql" in item.keywords:
             item.add_marker(reason)
+
+
+@pytest.fixture(autouse=True)
+def _flags_of_this_test() -> None:
+    """Flags that an earlier test set and rolled back must not be remembered."""
+    flag_cache.clear()
 
 
 @pytest.fixture

@@ -21,4 +21,5 @@ class OutboxConfig(AppConfig):
         autodiscover_modules("handlers")
         flag_changed.connect(receivers.publish_flag_change, dispatch_uid="outbox.flag_changed")
         health.register("outbox", readiness.check_oldest_due)
+        health.register("broker", readiness.check_broker)
         metrics.register("outbox", outbox_metrics.collect)

@@ -4,9 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
+from django_q.brokers import get_broker
 
 from apps.common.health import Unready
 from apps.outbox.queries import oldest_due_seconds
+
+
+def check_broker() -> Mapping[str, Any]:
+    """Unready when the runner's broker does not answer: tasks could not be started."""
+    broker = get_broker()
+    if not broker.ping():
+        raise Unready("The task broker does not answer; is Redis running?")
+    return {"broker": broker.info(), "waiting": broker.queue_size()}
 
 
 def check_oldest_due() -> Mapping[str, Any]:
