@@ -1,5 +1,6 @@
 """Every change of a flag is locked, logged, told and can be taken back."""
 
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -211,5 +212,18 @@ def test_a_missing_table_neither_breaks_nor_latches() -> None:
         with connection.schema_editor() as editor:
             editor.execute("ALTER TABLE feature_flag_away RENAME TO feature_flag")
     set_flag("checkout", actor="ana", is_enabled=False)
+    flag_cache.refresh(force=True)
+    assert not is_enabled("checkout")
+
+
+@pytest.mark.mysql
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_the_server_broke_is_given_up_outside_of_requests_too() -> None:
+    connection.ensure_connection()
+    broken = connection.connection.thread_id()
+    set_flag("checkout", actor="ana", is_enabled=False)
+    with closing(connection.copy()) as other, other.cursor() as cursor:
+        cursor.execute(f"KILL {broken}")
+    flag_cache.refresh(force=True)
     flag_cache.refresh(force=True)
     assert not is_enabled("checkout")
