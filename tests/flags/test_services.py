@@ -9,8 +9,9 @@ from django.db import connection
 from apps.flags import errors, queries
 from apps.flags.choices import StepStatus
 from apps.flags.evaluation import Reason
-from apps.flags.models import FeatureFlag, FlagChange, RolloutStep
+from apps.flags.models import FeatureFlag, FlagChange, FlagUsage, RolloutStep
 from apps.flags.services import (
+    WebUsage,
     abort_rollout,
     apply_due_steps,
     delete_flag,
@@ -179,6 +180,17 @@ def test_flags_that_were_asked_for_are_noted() -> None:
     assert record_usage(today=NOW.date()) >= 1
     is_stale = queries.stale_flags(now=NOW + timedelta(days=99), unchanged_for=timedelta(days=30))
     assert "checkout" in [row.flag_name for row in is_stale]
+
+
+def test_web_processes_note_what_they_were_asked_for_once_a_minute() -> None:
+    web_usage = WebUsage()
+    is_enabled("checkout")
+    web_usage.after_request(signal=None)
+    assert FlagUsage.objects.filter(flag_name="checkout").exists()
+    FlagUsage.objects.all().delete()
+    is_enabled("checkout")
+    web_usage.after_request(signal=None)
+    assert not FlagUsage.objects.exists()
 
 
 def test_an_override_is_seen_at_once_nested_and_undone_by_an_exception() -> None:
