@@ -9,6 +9,8 @@ from apps.outbox import errors, waking
 from apps.outbox.choices import LeaseStatus, RedriveAction
 from apps.outbox.models import HandlerState, OutboxEvent, RedriveLog
 from apps.outbox.queue import EVENT_QUEUE
+from apps.outbox.registry import registered
+from apps.outbox.services import handler_states
 
 
 @transaction.atomic
@@ -23,7 +25,8 @@ def redrive(
     moved = EVENT_QUEUE.redrive([letter.pk for letter in letters])
     chosen = [letter for letter in letters if letter.pk in set(moved)]
     if handler is not None:
-        HandlerState.objects.filter(event_id__in=moved, handler=handler).delete()
+        for letter in chosen:
+            _leave_only(letter, handler)
     _log(chosen, RedriveAction.REDRIVE, actor=actor, reason=reason)
     waking.wake_on_commit()
     return moved
@@ -62,6 +65,13 @@ def discard(ids: Sequence[int], *, actor: str, reason: str) -> list[int]:
 def _dead(ids: Sequence[int]) -> list[OutboxEvent]:
     dead = OutboxEvent.objects.select_for_update().filter(pk__in=ids, status=LeaseStatus.FAILED)
     return list(dead.order_by("pk"))
+
+
+def _leave_only(letter: OutboxEvent, chosen: str) -> None:
+    """Count every other handler of the event as done, and the chosen one as not."""
+    wanting = {handler.name for handler in registered() if handler.takes(letter.event_type)}
+    HandlerState.objects.filter(event_id=letter.pk).delete()
+    handler_states.remember(letter.pk, wanting - {chosen})
 
 
 def _log(
