@@ -12,6 +12,18 @@ class IncompleteEvent(InvalidInput):
         super().__init__("An event needs a type, an aggregate type and an aggregate id.")
 
 
+class InvalidPayload(InvalidInput):
+    """The payload breaks the schema that its event type promises."""
+
+    code = "invalid_payload"
+
+    def __init__(self, event_type: str, place: str, problem: str) -> None:
+        super().__init__(
+            f"The payload of {event_type} breaks its schema at {place}: {problem}",
+            details={"event_type": event_type, "place": place},
+        )
+
+
 class NoTransaction(DomainError):
     """Published outside a transaction: event and change could come apart."""
 

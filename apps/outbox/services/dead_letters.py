@@ -7,10 +7,12 @@ from django.db import transaction
 
 from apps.outbox import errors, waking
 from apps.outbox.choices import LeaseStatus, RedriveAction
+from apps.outbox.event_types import check_payload
 from apps.outbox.models import HandlerState, OutboxEvent, RedriveLog
 from apps.outbox.queue import EVENT_QUEUE
 from apps.outbox.registry import registered
 from apps.outbox.services import handler_states
+from apps.outbox.tracing import with_trace, without_trace
 
 
 @transaction.atomic
@@ -38,14 +40,17 @@ def edit_and_redrive(
 ) -> OutboxEvent:
     """Replace a dead letter's payload and send it back; the log keeps the former payload.
 
-    Raises DeadLetterNotFound when the event is not (or no longer) dead.
+    Raises DeadLetterNotFound when the event is not (or no longer) dead, InvalidPayload where a
+    declared type's schema is broken.
     """
     letters = _dead([event_id])
     if not letters:
         raise errors.DeadLetterNotFound(event_id)
     (letter,) = letters
     _log(letters, RedriveAction.EDIT, actor=actor, reason=reason, keep_payload=True)
-    letter.payload = dict(payload)
+    check_payload(letter.event_type, payload)
+    _former, trace = without_trace(letter.payload)
+    letter.payload = with_trace(dict(payload), trace)
     letter.save(update_fields=["payload", "updated_at"])
     EVENT_QUEUE.redrive([event_id])
     waking.wake_on_commit()

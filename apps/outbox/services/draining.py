@@ -23,6 +23,7 @@ from apps.outbox.services import handler_states, ordering
 from apps.outbox.services.holding import hold_back, is_open
 from apps.outbox.stopping import stop_requested
 from apps.outbox.timeouts import limited_to
+from apps.outbox.tracing import caused_by, without_trace
 
 logger = logging.getLogger(__name__)
 
@@ -105,16 +106,18 @@ class _Batch:
         self.rows = {row.id: row for row in sorted(self.claim.rows, key=lambda row: row.id)}
         redriven = self._redriven_ids()
         for row in self.rows.values():
-            event_type, aggregate_type, aggregate_id, payload, created_at = row.values
+            event_type, aggregate_type, aggregate_id, stored, created_at = row.values
+            payload, trace = without_trace(as_json(stored) or {})
             self.events[row.id] = Event(
                 id=row.id,
                 event_type=event_type,
                 aggregate_type=aggregate_type,
                 aggregate_id=aggregate_id,
-                payload=as_json(payload) or {},
+                payload=payload,
                 attempts=row.attempts,
                 created_at=as_datetime(created_at),
                 is_redrive=row.id in redriven,
+                trace=trace,
             )
 
     def _redriven_ids(self) -> set[int]:
@@ -165,7 +168,7 @@ class _Batch:
     def _run_one(self, handler: Handler, event: Event) -> bool:
         """Run one handler for one event; tells whether it succeeded."""
         try:
-            with limited_to(handler.timeout_seconds):
+            with limited_to(handler.timeout_seconds), caused_by(event.id, event.trace):
                 if handler.transactional:
                     self._run_transactional(handler, event)
                 else:
