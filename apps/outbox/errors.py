@@ -57,6 +57,31 @@ class Cancelled(Exception):
     """A handler knows that trying again is useless: straight to the dead letters."""
 
 
+class DeliveryFailed(Exception):
+    """A subscriber did not take an event; it is sent again later."""
+
+    def __init__(self, status_code: int | None, error: str) -> None:
+        super().__init__(f"answered {status_code}" if status_code else error)
+
+
+class WebhookNotFound(NotFound):
+    """No webhook subscription has that id."""
+
+    code = "webhook_not_found"
+
+    def __init__(self, subscription_id: int) -> None:
+        super().__init__(f"There is no webhook subscription {subscription_id}.")
+
+
+class WebhookNameTaken(Conflict):
+    """Another subscription has that name."""
+
+    code = "webhook_name_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is a webhook subscription named {name} already.")
+
+
 class DeadLetterNotFound(NotFound):
     """No dead letter has that id."""
 

@@ -20,7 +20,7 @@ class Handler:
     `ordered`: events of one aggregate reach it one after another, by id; a dead one blocks those
     behind it (`on_dead="block"`) or is passed over (`"skip"`). `transactional`: its effect and the
     event's completion share one transaction, so that the effect is applied exactly once. A call
-    that takes longer than `timeout_seconds` fails.
+    that takes longer than `timeout_seconds` fails. `only_if` narrows the types down to some events.
     """
 
     name: str
@@ -32,10 +32,12 @@ class Handler:
     on_dead: OnDead = "block"
     retry: RetryPolicy = DEFAULT_POLICY
     timeout_seconds: float | None = None
+    only_if: Callable[[Event], bool] | None = None
 
     def wants(self, event: Event) -> bool:
-        """Whether the event's type is one of the handler's."""
-        return self.takes(event.event_type)
+        """Whether the event's type is one of the handler's and nothing speaks against it."""
+        is_taken = self.takes(event.event_type)
+        return is_taken and (self.only_if is None or self.only_if(event))
 
     def takes(self, event_type: str) -> bool:
         """Whether the handler is registered for the type, or for all."""
@@ -53,6 +55,7 @@ def handles(
     on_dead: OnDead = "block",
     retry: RetryPolicy = DEFAULT_POLICY,
     timeout_seconds: float | None = None,
+    only_if: Callable[[Event], bool] | None = None,
 ) -> Callable[[F], F]:
     """Register a function for event types (`"*"` for all); its dotted name identifies it for ever.
 
@@ -74,6 +77,7 @@ def handles(
             on_dead=on_dead,
             retry=retry,
             timeout_seconds=timeout_seconds,
+            only_if=only_if,
         )
         return function
 
