@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 # Deadlock found; lock wait timed out: InnoDB has rolled the transaction back, so it may run again.
 RETRYABLE_MYSQL_ERRORS = (1213, 1205)
+# Serialization failure; deadlock detected.
+RETRYABLE_POSTGRESQL_STATES = ("40001", "40P01")
 RETRY_ATTEMPTS = 5
 RETRY_PAUSE_SECONDS = 0.02
 
@@ -46,10 +48,11 @@ DIALECTS = {
         skip_locked="FOR UPDATE SKIP LOCKED",
     ),
     "postgresql": Dialect(
-        now="date_trunc('second', clock_timestamp())",
-        later="date_trunc('second', clock_timestamp()) + make_interval(secs => %s)",
-        earlier="date_trunc('second', clock_timestamp()) - make_interval(secs => %s)",
-        age="EXTRACT(EPOCH FROM clock_timestamp() - {column})",
+        # Stable within a statement, so that the planner may use it as the end of an index range.
+        now="date_trunc('second', statement_timestamp())",
+        later="date_trunc('second', statement_timestamp()) + make_interval(secs => %s)",
+        earlier="date_trunc('second', statement_timestamp()) - make_interval(secs => %s)",
+        age="EXTRACT(EPOCH FROM statement_timestamp() - {column})",
         greatest="GREATEST",
         skip_locked="FOR UPDATE SKIP LOCKED",
     ),
@@ -85,15 +88,21 @@ def fetch(sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
 
 
 def retry_deadlocks(work: Callable[[], T]) -> T:
-    """Run a whole transaction again when InnoDB has rolled it back; at most five times."""
+    """Run a whole transaction again when the database has rolled it back; at most five times."""
     for attempt in range(1, RETRY_ATTEMPTS):
         try:
             return work()
         except OperationalError as error:
-            if error.args[0] not in RETRYABLE_MYSQL_ERRORS or connection.in_atomic_block:
+            if connection.in_atomic_block or not _is_rolled_back(error):
                 raise
             time.sleep(RETRY_PAUSE_SECONDS * attempt)
     return work()
+
+
+def _is_rolled_back(error: OperationalError) -> bool:
+    state = getattr(error.__cause__, "sqlstate", None)
+    number = error.args[0] if error.args else None
+    return number in RETRYABLE_MYSQL_ERRORS or state in RETRYABLE_POSTGRESQL_STATES
 
 
 def as_datetime(value: Any) -> datetime:

@@ -12,6 +12,7 @@ rules are in docs/leases.md; in short:
 - The database's clock decides.
 """
 
+import logging
 import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,10 +20,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import close_old_connections, connection, models, transaction
+from django.db import DatabaseError, connection, models, transaction
 
 from apps.common.choices import LeaseStatus
 from apps.common.dialects import dialect, execute, fetch, retry_deadlocks
+
+logger = logging.getLogger(__name__)
 
 # A row gains one priority point for each half minute that it waits, so that nothing starves.
 AGEING_SECONDS_PER_POINT = 30
@@ -30,6 +33,7 @@ MAX_ERROR_LENGTH = 255
 WORKER_LOST = "worker lost"
 # Whole seconds: a lease taken at the end of a second must not end a second early.
 LEASE_ROUNDING_SECONDS = 1
+HEARTBEAT_RETRY_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +239,15 @@ class LeasedQueue:
                 self._copy(ids)
         return count
 
+    def holds(self, row_id: int, *, token: str) -> bool:
+        """Whether the row is still ours; if so it stays ours until the transaction ends."""
+        renewed = execute(
+            f"UPDATE {self.table} SET locked_at = {dialect().now}"  # noqa: S608
+            " WHERE id = %s AND worker_token = %s AND status = 'processing'",
+            [row_id, token],
+        )
+        return renewed == 1
+
     def heartbeat(self, token: str) -> int:
         """Renew the lease of everything still held under the token."""
         return execute(
@@ -330,13 +343,22 @@ class LeasedQueue:
 
 @contextmanager
 def kept_alive(queue: LeasedQueue, token: str, *, lease_seconds: int) -> Iterator[None]:
-    """Renew the lease from a thread of its own, at a third of its length, while the block runs."""
+    """Renew the lease from a thread of its own, at a third of its length, while the block runs.
+
+    A database that does not answer does not end the renewing: it is tried again until it does.
+    """
     stopped = threading.Event()
 
     def renew() -> None:
-        while not stopped.wait(lease_seconds / 3):
-            close_old_connections()
-            queue.heartbeat(token)
+        wait_seconds = lease_seconds / 3
+        while not stopped.wait(wait_seconds):
+            try:
+                queue.heartbeat(token)
+                wait_seconds = lease_seconds / 3
+            except DatabaseError:
+                logger.warning("lease.heartbeat_failed", exc_info=True)
+                connection.close()
+                wait_seconds = HEARTBEAT_RETRY_SECONDS
         connection.close()
 
     thread = threading.Thread(target=renew, name="lease heartbeat", daemon=True)

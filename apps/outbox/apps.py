@@ -18,7 +18,7 @@ class OutboxConfig(AppConfig):
         from apps.outbox import metrics as outbox_metrics  # noqa: PLC0415
         from apps.outbox import readiness, receivers  # noqa: PLC0415
 
-        autodiscover_modules("handlers")
+        autodiscover_modules("event_types", "handlers")
         flag_changed.connect(receivers.publish_flag_change, dispatch_uid="outbox.flag_changed")
         health.register("outbox", readiness.check_oldest_due)
         health.register("broker", readiness.check_broker)

@@ -14,3 +14,12 @@ class RedriveAction(models.TextChoices):
     REDRIVE = "redrive", _("redriven")
     EDIT = "edit", _("edited and redriven")
     DISCARD = "discard", _("discarded")
+
+
+class Outcome(models.TextChoices):
+    """What came of one request to a webhook's subscriber."""
+
+    DELIVERED = "delivered", _("delivered")
+    REFUSED = "refused", _("refused")
+    UNREACHABLE = "unreachable", _("unreachable")
+    FORBIDDEN = "forbidden", _("address not allowed")

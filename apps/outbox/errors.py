@@ -12,6 +12,18 @@ class IncompleteEvent(InvalidInput):
         super().__init__("An event needs a type, an aggregate type and an aggregate id.")
 
 
+class InvalidPayload(InvalidInput):
+    """The payload breaks the schema that its event type promises."""
+
+    code = "invalid_payload"
+
+    def __init__(self, event_type: str, place: str, problem: str) -> None:
+        super().__init__(
+            f"The payload of {event_type} breaks its schema at {place}: {problem}",
+            details={"event_type": event_type, "place": place},
+        )
+
+
 class NoTransaction(DomainError):
     """Published outside a transaction: event and change could come apart."""
 
@@ -43,6 +55,31 @@ class Snoozed(Exception):
 
 class Cancelled(Exception):
     """A handler knows that trying again is useless: straight to the dead letters."""
+
+
+class DeliveryFailed(Exception):
+    """A subscriber did not take an event; it is sent again later."""
+
+    def __init__(self, status_code: int | None, error: str) -> None:
+        super().__init__(f"answered {status_code}" if status_code else error)
+
+
+class WebhookNotFound(NotFound):
+    """No webhook subscription has that id."""
+
+    code = "webhook_not_found"
+
+    def __init__(self, subscription_id: int) -> None:
+        super().__init__(f"There is no webhook subscription {subscription_id}.")
+
+
+class WebhookNameTaken(Conflict):
+    """Another subscription has that name."""
+
+    code = "webhook_name_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is a webhook subscription named {name} already.")
 
 
 class DeadLetterNotFound(NotFound):

@@ -28,6 +28,17 @@ _NOT_IN_KEY = re.compile(r"[^A-Za-z0-9_:-]")
 
 
 @dataclass(frozen=True, slots=True)
+class Trace:
+    """The chain of work an event belongs to, and the event that caused it (0: none did)."""
+
+    correlation_id: str = ""
+    causation_id: int = 0
+
+
+NO_TRACE = Trace()
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """An event as a handler sees it.
 
@@ -43,6 +54,7 @@ class Event:
     attempts: int
     created_at: datetime
     is_redrive: bool = False
+    trace: Trace = NO_TRACE
 
 
 @dataclass(frozen=True, slots=True)

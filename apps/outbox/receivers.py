@@ -2,9 +2,16 @@
 
 from typing import Any
 
+from apps.outbox.event_types import declare
 from apps.outbox.services import publish
 
 FLAG_CHANGED = "FLAG_CHANGED"
+declare(
+    FLAG_CHANGED,
+    "A feature flag was created, changed or deleted.",
+    required={"flag_name": {"type": "string"}},
+    optional={"action": {}, "before": {}, "after": {}, "actor": {}},
+)
 
 
 def publish_flag_change(sender: Any, *, flag_name: str, **change: Any) -> None:

@@ -19,7 +19,8 @@ class Handler:
     `batch`: it takes a list of events, one for each distinct aggregate of a claim, the latest.
     `ordered`: events of one aggregate reach it one after another, by id; a dead one blocks those
     behind it (`on_dead="block"`) or is passed over (`"skip"`). `transactional`: its effect and the
-    event's completion share one transaction, so that the effect is applied exactly once.
+    event's completion share one transaction, so that the effect is applied exactly once. A call
+    that takes longer than `timeout_seconds` fails. `only_if` narrows the types down to some events.
     """
 
     name: str
@@ -30,10 +31,17 @@ class Handler:
     transactional: bool = False
     on_dead: OnDead = "block"
     retry: RetryPolicy = DEFAULT_POLICY
+    timeout_seconds: float | None = None
+    only_if: Callable[[Event], bool] | None = None
 
     def wants(self, event: Event) -> bool:
-        """Whether the event's type is one of the handler's."""
-        return event.event_type in self.event_types or ANY_TYPE in self.event_types
+        """Whether the event's type is one of the handler's and nothing speaks against it."""
+        is_taken = self.takes(event.event_type)
+        return is_taken and (self.only_if is None or self.only_if(event))
+
+    def takes(self, event_type: str) -> bool:
+        """Whether the handler is registered for the type, or for all."""
+        return event_type in self.event_types or ANY_TYPE in self.event_types
 
 
 _handlers: dict[str, Handler] = {}
@@ -46,6 +54,8 @@ def handles(
     transactional: bool = False,
     on_dead: OnDead = "block",
     retry: RetryPolicy = DEFAULT_POLICY,
+    timeout_seconds: float | None = None,
+    only_if: Callable[[Event], bool] | None = None,
 ) -> Callable[[F], F]:
     """Register a function for event types (`"*"` for all); its dotted name identifies it for ever.
 
@@ -66,6 +76,8 @@ def handles(
             transactional=transactional,
             on_dead=on_dead,
             retry=retry,
+            timeout_seconds=timeout_seconds,
+            only_if=only_if,
         )
         return function
 

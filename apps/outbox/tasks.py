@@ -1,8 +1,9 @@
 """Entry points of the runner."""
 
 from django.conf import settings
+from django.utils import timezone
 
-from apps.outbox.services import prune, release_held, residency
+from apps.outbox.services import prune, release_held, residency, webhook_delivery
 
 
 def drain(slot: str = "1") -> None:
@@ -11,8 +12,9 @@ def drain(slot: str = "1") -> None:
 
 
 def prune_completed() -> None:
-    """Every hour: delete completed events past their retention."""
+    """Every hour: delete completed events and webhook attempts past their retention."""
     prune(older_than_seconds=settings.OUTBOX_RETENTION_DAYS * 86_400)
+    webhook_delivery.prune_attempts(older_than_days=settings.WEBHOOK_LOG_DAYS, now=timezone.now())
 
 
 def release_held_events() -> None:

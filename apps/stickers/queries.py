@@ -24,6 +24,7 @@ from apps.stickers.models import (
     StickerPack,
     StickerPackItem,
 )
+from apps.whatsapp_auth.queries import owner_jids_of
 
 P = TypeVar("P", bound=QuerySet[StickerPack])
 
@@ -87,7 +88,7 @@ def visible_pack(
         packs = StickerPack.objects.filter(deleted_at=None)
     elif owner_jid:
         packs = StickerPack.objects.filter(
-            Q(pk__in=packs) | Q(owner_jid=owner_jid, deleted_at=None)
+            Q(pk__in=packs) | Q(owner_jid__in=owner_jids_of(owner_jid), deleted_at=None)
         )
     pack = _with_relations(packs).filter(pack_key=pack_key).first()
     if pack is None:
@@ -139,6 +140,13 @@ def _after(order: Sort, value: Any, last_id: str) -> Q:
     return Q(**{f"{order.column}__lte": value}) & (
         Q(**{f"{order.column}__lt": value}) | Q(**{f"{order.pack_column}__lt": last_id})
     )
+
+
+def own_packs(owner_jid: str) -> QuerySet[StickerPack]:
+    """The packs of an owner under every address of theirs, in any state, newest change first."""
+    packs = StickerPack.objects.filter(owner_jid__in=owner_jids_of(owner_jid), deleted_at=None)
+    counted = packs.annotate(item_count=models.Count("items"))
+    return counted.select_related("cover_sticker").order_by("-updated_at", "pk")
 
 
 def pack_items(pack: StickerPack) -> QuerySet[StickerPackItem]:

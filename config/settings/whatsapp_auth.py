@@ -60,7 +60,7 @@ WEB_SESSION_TOUCH_SECONDS = env.env_int(
     help="Least time between two notes of when a session was seen.",
 )
 SIGNED_IN_URL = env.env_str(
-    "SIGNED_IN_URL", "/account/", help="Page on this site that people see after signing in."
+    "SIGNED_IN_URL", "/my/packs", help="Page on this site that people see after signing in."
 )
 
 env.section("Personal data")

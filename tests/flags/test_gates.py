@@ -61,6 +61,7 @@ def test_a_signed_in_user_is_one_subject_on_every_device(owner: User) -> None:
     assert subject_of(request_of(AnonymousUser())) == ""
 
 
+@pytest.mark.usefixtures("seeded_flags")
 def test_every_flag_in_the_code_is_in_the_table() -> None:
     assert check_flags_in_code(None, ["default"]) == []
 
@@ -95,6 +96,7 @@ def test_export_and_import_are_a_round_trip(tmp_path: Path) -> None:
     assert run("export") == exported
 
 
+@pytest.mark.usefixtures("seeded_flags")
 def test_check_and_stale_answer_in_json() -> None:
     assert run("check") == []
     assert isinstance(run("stale", "--days", "1"), list)

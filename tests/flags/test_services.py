@@ -4,6 +4,7 @@ from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from django.apps import apps
 from django.db import connection
 
 from apps.flags import errors, queries
@@ -30,6 +31,7 @@ from apps.flags.services import (
 )
 from apps.flags.testing import override_flag
 from apps.outbox.models import OutboxEvent
+from tests.flags.conftest import seeding
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -51,6 +53,17 @@ def ask(subject: str = "") -> tuple[bool, Reason]:
     return found.value, found.reason
 
 
+@pytest.mark.usefixtures("seeded_flags")
+def test_seeding_again_keeps_what_an_operator_set() -> None:
+    set_flag("enable_domain_event_outbox", actor="ana", is_enabled=False, rollout_percent=7)
+    FeatureFlag.objects.update(description="changed")
+    seeding.seed_flags(apps, None)
+    flag = FeatureFlag.objects.get(flag_name="enable_domain_event_outbox")
+    assert (flag.is_enabled, flag.rollout_percent) == (False, 7)
+    assert flag.description != "changed"
+
+
+@pytest.mark.usefixtures("seeded_flags")
 def test_the_four_seeded_flags_are_there() -> None:
     seeded = dict(FeatureFlag.objects.values_list("flag_name", "is_enabled"))
     assert seeded["enable_ranking_snapshot_read"]

@@ -1,6 +1,5 @@
 """An event is written with the change that it tells, or not at all."""
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -105,4 +104,5 @@ def test_the_payload_is_stored_compactly() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT payload FROM domain_event_outbox WHERE id = %s", [event_id])
         stored = cursor.fetchone()[0]
-    assert stored == '{"k":[1,2]}' if isinstance(stored, str) else json.loads(stored)
+    # PostgreSQL keeps JSON parsed and writes it out in its own way.
+    assert stored == ('{"k": [1, 2]}' if connection.vendor == "postgresql" else '{"k":[1,2]}')

@@ -67,12 +67,15 @@ def sign_in(page, link, account):
     come_in(page, link, account)
     assert account.email in page.inner_text("main")
     page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/my/packs")
+    assert page.get_by_role("heading", name="My packs").is_visible()
+    page.get_by_role("link", name="My account").click()
     page.wait_for_url("**/account/")
     return page.inner_text("main")
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_from_the_bots_link_to_ones_own_account(link, scripts):
+def test_from_the_bots_link_to_ones_own_packs_and_account(link, scripts):
     assert requests.get(link, timeout=10).ok  # a link preview comes first
     assert not LinkUse.objects.exists()
     text = in_browser(lambda page: sign_in(page, link, ANA), scripts=scripts)

@@ -1,6 +1,7 @@
 """All tables of the outbox."""
 
 from apps.outbox.models.mirrored import OutboxDeadLetter, OutboxEvent
+from apps.outbox.models.webhooks import WebhookAttempt, WebhookSubscription
 from apps.outbox.models.work import DrainSlot, HandlerState, PausedType, RedriveLog
 
 __all__ = [
@@ -10,4 +11,6 @@ __all__ = [
     "OutboxEvent",
     "PausedType",
     "RedriveLog",
+    "WebhookAttempt",
+    "WebhookSubscription",
 ]

@@ -7,8 +7,12 @@ from django.db import transaction
 
 from apps.outbox import errors, waking
 from apps.outbox.choices import LeaseStatus, RedriveAction
+from apps.outbox.event_types import check_payload
 from apps.outbox.models import HandlerState, OutboxEvent, RedriveLog
 from apps.outbox.queue import EVENT_QUEUE
+from apps.outbox.registry import registered
+from apps.outbox.services import handler_states
+from apps.outbox.tracing import with_trace, without_trace
 
 
 @transaction.atomic
@@ -23,7 +27,8 @@ def redrive(
     moved = EVENT_QUEUE.redrive([letter.pk for letter in letters])
     chosen = [letter for letter in letters if letter.pk in set(moved)]
     if handler is not None:
-        HandlerState.objects.filter(event_id__in=moved, handler=handler).delete()
+        for letter in chosen:
+            _leave_only(letter, handler)
     _log(chosen, RedriveAction.REDRIVE, actor=actor, reason=reason)
     waking.wake_on_commit()
     return moved
@@ -35,14 +40,17 @@ def edit_and_redrive(
 ) -> OutboxEvent:
     """Replace a dead letter's payload and send it back; the log keeps the former payload.
 
-    Raises DeadLetterNotFound when the event is not (or no longer) dead.
+    Raises DeadLetterNotFound when the event is not (or no longer) dead, InvalidPayload where a
+    declared type's schema is broken.
     """
     letters = _dead([event_id])
     if not letters:
         raise errors.DeadLetterNotFound(event_id)
     (letter,) = letters
     _log(letters, RedriveAction.EDIT, actor=actor, reason=reason, keep_payload=True)
-    letter.payload = dict(payload)
+    check_payload(letter.event_type, payload)
+    _former, trace = without_trace(letter.payload)
+    letter.payload = with_trace(dict(payload), trace)
     letter.save(update_fields=["payload", "updated_at"])
     EVENT_QUEUE.redrive([event_id])
     waking.wake_on_commit()
@@ -62,6 +70,13 @@ def discard(ids: Sequence[int], *, actor: str, reason: str) -> list[int]:
 def _dead(ids: Sequence[int]) -> list[OutboxEvent]:
     dead = OutboxEvent.objects.select_for_update().filter(pk__in=ids, status=LeaseStatus.FAILED)
     return list(dead.order_by("pk"))
+
+
+def _leave_only(letter: OutboxEvent, chosen: str) -> None:
+    """Count every other handler of the event as done, and the chosen one as not."""
+    wanting = {handler.name for handler in registered() if handler.takes(letter.event_type)}
+    HandlerState.objects.filter(event_id=letter.pk).delete()
+    handler_states.remember(letter.pk, wanting - {chosen})
 
 
 def _log(

@@ -22,6 +22,8 @@ from apps.outbox.registry import Handler, registered
 from apps.outbox.services import handler_states, ordering
 from apps.outbox.services.holding import hold_back, is_open
 from apps.outbox.stopping import stop_requested
+from apps.outbox.timeouts import limited_to
+from apps.outbox.tracing import caused_by, without_trace
 
 logger = logging.getLogger(__name__)
 
@@ -83,6 +85,7 @@ class _Batch:
     events: dict[int, Event] = field(default_factory=dict)
     failures: dict[int, _Failure] = field(default_factory=dict)
     done: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    with_states: set[int] = field(default_factory=set)
     ended: set[int] = field(default_factory=set)
 
     def run(self) -> None:
@@ -91,7 +94,9 @@ class _Batch:
         held = self._held()
         self._give_back(held, 0, "held")
         hold_back(held)
-        self.done.update(handler_states.done_handlers(self._retried_ids()))
+        # Events that were snoozed, blocked or redriven have states and yet no former attempt.
+        self.done.update(handler_states.done_handlers(list(self.rows)))
+        self.with_states.update(self.done)
         for handler in registered():
             self._run_handler(handler)
         self._finish()
@@ -101,25 +106,24 @@ class _Batch:
         self.rows = {row.id: row for row in sorted(self.claim.rows, key=lambda row: row.id)}
         redriven = self._redriven_ids()
         for row in self.rows.values():
-            event_type, aggregate_type, aggregate_id, payload, created_at = row.values
+            event_type, aggregate_type, aggregate_id, stored, created_at = row.values
+            payload, trace = without_trace(as_json(stored) or {})
             self.events[row.id] = Event(
                 id=row.id,
                 event_type=event_type,
                 aggregate_type=aggregate_type,
                 aggregate_id=aggregate_id,
-                payload=as_json(payload) or {},
+                payload=payload,
                 attempts=row.attempts,
                 created_at=as_datetime(created_at),
                 is_redrive=row.id in redriven,
+                trace=trace,
             )
 
     def _redriven_ids(self) -> set[int]:
-        """Which rows an operator sent back; only asked when somebody did so lately."""
+        """Which rows an operator has sent back before."""
         ids = RedriveLog.objects.filter(event_id__in=self.rows).values_list("event_id", flat=True)
         return set(ids)
-
-    def _retried_ids(self) -> list[int]:
-        return [row.id for row in self.rows.values() if row.attempts > 1]
 
     def _held(self) -> list[int]:
         return [
@@ -152,18 +156,23 @@ class _Batch:
 
     def _run_each(self, handler: Handler, events: Iterable[Event]) -> None:
         for event in events:
-            if self.must_stop() and not self.done[event.id]:
+            if self.must_stop() and not self._has_started(event):
                 self._give_back([event.id], 0, "released")
             else:
                 self._run_one(handler, event)
 
+    def _has_started(self, event: Event) -> bool:
+        """Whether a handler of it ran in this claim, so that its attempt counts."""
+        return bool(self.done[event.id]) or event.id in self.failures
+
     def _run_one(self, handler: Handler, event: Event) -> bool:
         """Run one handler for one event; tells whether it succeeded."""
         try:
-            if handler.transactional:
-                self._run_transactional(handler, event)
-            else:
-                handler.function(event)
+            with limited_to(handler.timeout_seconds), caused_by(event.id, event.trace):
+                if handler.transactional:
+                    self._run_transactional(handler, event)
+                else:
+                    handler.function(event)
         except Snoozed as wish:
             self._give_back([event.id], wish.delay_seconds, "released")
             return False
@@ -183,7 +192,8 @@ class _Batch:
             handler.function(event)
             if others:
                 handler_states.remember(event.id, [handler.name])
-                is_ours = EVENT_QUEUE.heartbeat(self.claim.token) > 0
+                self.with_states.add(event.id)
+                is_ours = EVENT_QUEUE.holds(event.id, token=self.claim.token)
             else:
                 is_ours = EVENT_QUEUE.complete([event.id], token=self.claim.token) == 1
             if not is_ours:
@@ -199,23 +209,39 @@ class _Batch:
             aggregate = (event.aggregate_type, event.aggregate_id)
             if aggregate in blocked and blocked[aggregate] < event.id:
                 self._give_back([event.id], BLOCKED_DELAY_SECONDS, "released")
-            elif self.must_stop():
+            elif self.must_stop() and not self._has_started(event):
                 self._give_back([event.id], 0, "released")
                 blocked.setdefault(aggregate, event.id)
             elif not self._run_one(handler, event):
                 blocked.setdefault(aggregate, event.id)
 
     def _run_batched(self, handler: Handler, events: Sequence[Event]) -> None:
-        """One call with the latest event of each aggregate; it succeeds or fails for all."""
-        latest = {(event.aggregate_type, event.aggregate_id): event for event in events}
+        """One call with the latest event of each aggregate; it succeeds or fails for all.
+
+        Aggregates with a former attempt are called alone, so that one that always fails takes no
+        other with it.
+        """
+        by_aggregate: dict[tuple[str, str], list[Event]] = defaultdict(list)
+        for event in events:
+            by_aggregate[event.aggregate_type, event.aggregate_id].append(event)
+        fresh = [group for group in by_aggregate.values() if group[-1].attempts == 1]
+        tried = [group for group in by_aggregate.values() if group[-1].attempts > 1]
+        for groups in ([fresh] if fresh else []) + [[group] for group in tried]:
+            self._run_batch(handler, groups)
+
+    def _run_batch(self, handler: Handler, groups: Sequence[Sequence[Event]]) -> None:
+        events = [event for group in groups for event in group]
         try:
-            handler.function(list(latest.values()))
+            with limited_to(handler.timeout_seconds):
+                handler.function([group[-1] for group in groups])
+        except Snoozed as wish:
+            self._give_back([event.id for event in events], wish.delay_seconds, "released")
         except Exception as error:  # noqa: BLE001 (as above)
             for event in events:
                 self._record_failure(handler, event, error)
-            return
-        for event in events:
-            self.done[event.id].add(handler.name)
+        else:
+            for event in events:
+                self.done[event.id].add(handler.name)
 
     def _record_failure(self, handler: Handler, event: Event, error: Exception) -> None:
         delay = handler.retry.delay_seconds(event.attempts, rng=self.rng)
@@ -235,7 +261,8 @@ class _Batch:
         finished = [event.id for event in self._open_events() if event.id not in self.failures]
         completed = EVENT_QUEUE.complete(finished, token=self.claim.token)
         self._count(finished[:completed], "completed")
-        handler_states.forget([i for i in finished if self.rows[i].attempts > 1])
+        if completed == len(finished):
+            handler_states.forget([i for i in finished if i in self.with_states])
         for event_id, failure in self.failures.items():
             if event_id not in self.ended:
                 self._write_failure(event_id, failure)
@@ -257,11 +284,13 @@ class _Batch:
             self._count([event_id], "retried")
 
     def _give_back(self, ids: Sequence[int], delay_seconds: int, outcome: str) -> None:
-        EVENT_QUEUE.release(ids, token=self.claim.token, delay_seconds=delay_seconds)
-        self.ended.update(ids)
+        """Write down what is done before others may take the events up, and let them go."""
         for event_id in ids:
-            handler_states.remember(event_id, self.done[event_id])
-        self._count(ids, outcome)
+            if self.done[event_id]:
+                handler_states.remember(event_id, self.done[event_id])
+        count = EVENT_QUEUE.release(ids, token=self.claim.token, delay_seconds=delay_seconds)
+        self.ended.update(ids)
+        self._count(ids[:count], outcome)
 
     def _count(self, ids: Sequence[int], outcome: str) -> None:
         setattr(self.report, outcome, getattr(self.report, outcome) + len(ids))

@@ -13,13 +13,16 @@ from django.db import connection
 
 from apps.common.dialects import DIALECTS
 from apps.outbox import errors, waking
+from apps.outbox.event_types import check_payload
 from apps.outbox.events import (
     DEFAULT_MAX_ATTEMPTS,
     DEFAULT_PRIORITY,
     NewEvent,
+    Trace,
     normalize_event,
 )
 from apps.outbox.services.holding import HELD_UNTIL, is_open
+from apps.outbox.tracing import current_trace, with_trace
 
 COLUMNS = (
     "event_type, aggregate_type, aggregate_id, payload, priority, idempotency_key, max_attempts, "
@@ -56,7 +59,8 @@ def publish(
     """Write one event and return its id; a key that is there already gives that event's id.
 
     Order per aggregate holds only where the caller has locked the aggregate's row first. Raises
-    IncompleteEvent for an empty name, NoTransaction outside one unless the caller says so.
+    IncompleteEvent for an empty name, InvalidPayload where a declared type's schema is broken,
+    NoTransaction outside one unless the caller says so.
     """
     _require_transaction(outside_transaction=outside_transaction)
     event = _normalized(
@@ -69,7 +73,7 @@ def publish(
         available_at=available_at,
         max_attempts=max_attempts,
     )
-    marks, values = _row(event)
+    marks, values = _row(event, current_trace())
     insert = f"INSERT INTO domain_event_outbox ({COLUMNS}) VALUES {marks}"  # noqa: S608 (names are ours)
     with connection.cursor() as cursor:
         cursor.execute(insert + ON_KEY[connection.vendor], values)
@@ -96,9 +100,10 @@ def publish_many(events: Iterable[NewEvent], *, outside_transaction: bool = Fals
 
 
 def _insert(cursor: Any, events: list[NewEvent]) -> None:
+    trace = current_trace()
     marks, parameters = [], []
     for event in events:
-        row_marks, values = _row(event)
+        row_marks, values = _row(event, trace)
         marks.append(row_marks)
         parameters += values
     sql = f"INSERT INTO domain_event_outbox ({COLUMNS}) VALUES {', '.join(marks)}"  # noqa: S608
@@ -117,13 +122,15 @@ def _normalized(*names: Any, **options: Any) -> NewEvent:
     return event
 
 
-def _row(event: NewEvent) -> tuple[str, list[Any]]:
+def _row(event: NewEvent, trace: Trace) -> tuple[str, list[Any]]:
     """The placeholders and values of one row; without a due time the database's clock decides."""
+    check_payload(event.event_type, event.payload)
+    payload = with_trace(event.payload, trace)
     values: list[Any] = [
         event.event_type,
         event.aggregate_type,
         event.aggregate_id,
-        _encode({} if event.payload is None else event.payload),
+        _encode({} if payload is None else payload),
         event.priority,
         event.idempotency_key,
         event.max_attempts,

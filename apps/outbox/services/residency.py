@@ -2,12 +2,15 @@
 
 A slot is held by one task at a time, by a row that its holder renews. The task enqueues its own
 successor when its time is over, so that there is no gap; a schedule starts it anew after a crash.
+A database that goes away for a while (a restart, a failover) only makes it wait.
 """
 
+import logging
 import time
 import uuid
 from datetime import timedelta
 
+from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Q
 from django.utils import timezone
 from django_q.tasks import async_task
@@ -18,9 +21,12 @@ from apps.outbox.services.draining import drain
 from apps.outbox.stopping import stop_requested
 from apps.outbox.waking import wait_for_work
 
+logger = logging.getLogger(__name__)
+
 RESIDENT_SECONDS = 50
 ROUND_SECONDS = 5
 HOLD_SECONDS = 20
+RECONNECT_SECONDS = 1.0
 TASK = "apps.outbox.tasks.drain"
 
 
@@ -31,13 +37,27 @@ def reside(slot: str) -> None:
         return
     until = time.monotonic() + RESIDENT_SECONDS
     try:
-        while not stop_requested.is_set() and time.monotonic() < until and _take(slot, holder):
-            drain(ROUND_SECONDS)
-            wait_for_work(_idle_seconds())
+        while not stop_requested.is_set() and time.monotonic() < until:
+            if not _work_a_round(slot, holder):
+                break
     finally:
         DrainSlot.objects.filter(name=slot, holder=holder).update(held_until=None)
     if not stop_requested.is_set():
         async_task(TASK, slot)
+
+
+def _work_a_round(slot: str, holder: str) -> bool:
+    """Renew the slot, drain, sleep until work is due; False when somebody else has the slot."""
+    try:
+        if not _take(slot, holder):
+            return False
+        drain(ROUND_SECONDS)
+        wait_for_work(_idle_seconds())
+    except (InterfaceError, OperationalError):
+        logger.warning("outbox.database_unavailable", exc_info=True)
+        connection.close()
+        stop_requested.wait(RECONNECT_SECONDS)
+    return True
 
 
 def _idle_seconds() -> float:

@@ -17,6 +17,7 @@ from apps.stickers.choices import PackStatus, Visibility
 from apps.stickers.images import StickerImage
 from apps.stickers.models import PackEngagement, StickerPack, StickerPackItem
 from apps.stickers.services.assets import store_asset
+from apps.whatsapp_auth.queries import owner_jids_of
 
 KEY_TRIES = 24
 
@@ -74,13 +75,16 @@ def add_sticker(
 
 
 def lock_pack(pack_key: str, *, owner_jid: str | None) -> StickerPack:
-    """The pack under that key, its row locked. Raises PackNotFound, NotPackOwner."""
+    """The pack under that key, its row locked; an owner counts under every address of theirs.
+
+    Raises PackNotFound, NotPackOwner.
+    """
     pack = (
         StickerPack.objects.select_for_update().filter(pack_key=pack_key, deleted_at=None).first()
     )
     if pack is None:
         raise errors.PackNotFound(pack_key)
-    if owner_jid is not None and pack.owner_jid != owner_jid:
+    if owner_jid is not None and pack.owner_jid not in owner_jids_of(owner_jid):
         raise errors.NotPackOwner
     return pack
 

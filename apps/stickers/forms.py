@@ -1,0 +1,52 @@
+"""What authors send from their pages: shapes here, rules in the services."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from apps.stickers.choices import Visibility
+from apps.stickers.texts import NAME_LIMIT
+
+MAX_FILES = 30
+
+
+class MultipleFileInput(forms.ClearableFileInput):
+    """A field that takes several files at once."""
+
+    allow_multiple_selected = True
+
+
+class MultipleFileField(forms.FileField):
+    """Several files, each cleaned by itself."""
+
+    widget = MultipleFileInput
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """A list of files, whether one or several came."""
+        files = data if isinstance(data, list | tuple) else [data]
+        if len(files) > MAX_FILES:
+            raise forms.ValidationError(_("At most 30 files at once."))
+        return [super(MultipleFileField, self).clean(file, initial) for file in files]
+
+
+class NewPackForm(forms.Form):
+    """A new pack."""
+
+    name = forms.CharField(max_length=NAME_LIMIT, label=_("Name"))
+    publisher = forms.CharField(max_length=NAME_LIMIT, label=_("Publisher"))
+    visibility = forms.ChoiceField(choices=Visibility.choices, label=_("Visible"))
+
+
+class StickersForm(forms.Form):
+    """Images for a pack, with the emojis that they all get."""
+
+    stickers = MultipleFileField(label=_("Stickers (WebP, 512 × 512)"))
+    emojis = forms.CharField(
+        max_length=60, required=False, label=_("Emojis, one to three, separated by blanks")
+    )
+
+    def emoji_list(self) -> Sequence[str]:
+        """The emojis as a list."""
+        return str(self.cleaned_data["emojis"]).split()
