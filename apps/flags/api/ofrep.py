@@ -51,10 +51,15 @@ class OfrepView(APIView):
         return super().handle_exception(exc)
 
 
-@extend_schema(tags=["ofrep"], request=None, responses={200: None})
 class FlagEvaluationView(OfrepView):
     """One flag for one context."""
 
+    @extend_schema(
+        tags=["ofrep"],
+        operation_id="ofrep_evaluate_flag",
+        request=None,
+        responses={200: None},
+    )
     def post(self, request: Request, key: str) -> Response:
         """Decide the flag for `context.targetingKey`."""
         subject = _subject(request)
@@ -69,10 +74,15 @@ class FlagEvaluationView(OfrepView):
         return Response(_success(key, name, subject))
 
 
-@extend_schema(tags=["ofrep"], request=None, responses={200: None, 304: None})
 class BulkEvaluationView(OfrepView):
     """All flags for one context."""
 
+    @extend_schema(
+        tags=["ofrep"],
+        operation_id="ofrep_evaluate_flags",
+        request=None,
+        responses={200: None, 304: None},
+    )
     def post(self, request: Request) -> HttpResponse:
         """Decide every visible flag; answers 304 while the answers stay the same."""
         subject = _subject(request)

@@ -40,7 +40,7 @@ class ChangeSerializer(serializers.ModelSerializer[FlagChange]):
         exclude = ["flag_name"]
 
 
-class StepSerializer(serializers.ModelSerializer[RolloutStep]):
+class RolloutStepSerializer(serializers.ModelSerializer[RolloutStep]):
     """A planned percentage."""
 
     class Meta:
@@ -90,7 +90,7 @@ class PlannedStepSerializer(serializers.Serializer[Any]):
     rollout_percent = serializers.IntegerField(min_value=0, max_value=FULL_PERCENT)
 
 
-class PlanSerializer(serializers.Serializer[Any]):
+class RolloutPlanSerializer(serializers.Serializer[Any]):
     """The steps of a rollout, in order."""
 
     steps = PlannedStepSerializer(many=True, allow_empty=False)

@@ -128,31 +128,32 @@ class FlagViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
         return Response(serializers.ChangeSerializer(change).data)
 
     @extend_schema(
-        request=serializers.PlanSerializer, responses=serializers.StepSerializer(many=True)
+        request=serializers.RolloutPlanSerializer,
+        responses=serializers.RolloutStepSerializer(many=True),
     )
     @action(detail=True, methods=["put"])
     def rollout(self, request: Request, flag_name: str) -> Response:
         """Plan percentages at times, in place of what was planned."""
-        wish = _valid(serializers.PlanSerializer(data=request.data))
+        wish = _valid(serializers.RolloutPlanSerializer(data=request.data))
         steps = [(step["due_at"], step["rollout_percent"]) for step in wish["steps"]]
         services.plan_rollout(flag_name, steps, actor=_actor(request), now=timezone.now())
         return self._steps(flag_name)
 
-    @extend_schema(request=None, responses=serializers.StepSerializer(many=True))
+    @extend_schema(request=None, responses=serializers.RolloutStepSerializer(many=True))
     @action(detail=True, methods=["post"], url_path="rollout/abort")
     def abort(self, request: Request, flag_name: str) -> Response:
         """Give up the steps that are still to come."""
         services.abort_rollout(flag_name)
         return self._steps(flag_name)
 
-    @extend_schema(request=None, responses=serializers.StepSerializer(many=True))
+    @extend_schema(request=None, responses=serializers.RolloutStepSerializer(many=True))
     @action(detail=True, methods=["post"], url_path="rollout/pause")
     def pause(self, request: Request, flag_name: str) -> Response:
         """Stop the steps that are still to come."""
         services.pause_rollout(flag_name)
         return self._steps(flag_name)
 
-    @extend_schema(request=None, responses=serializers.StepSerializer(many=True))
+    @extend_schema(request=None, responses=serializers.RolloutStepSerializer(many=True))
     @action(detail=True, methods=["post"], url_path="rollout/resume")
     def resume(self, request: Request, flag_name: str) -> Response:
         """Take paused steps up again."""
@@ -202,7 +203,7 @@ class FlagViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
 
     def _steps(self, flag_name: str) -> Response:
         steps = RolloutStep.objects.filter(flag_name=flag_name)
-        return Response(serializers.StepSerializer(steps, many=True).data)
+        return Response(serializers.RolloutStepSerializer(steps, many=True).data)
 
 
 def tagged(request: Request, data: dict[str, Any]) -> HttpResponse:
