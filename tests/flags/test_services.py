@@ -1,5 +1,7 @@
 """Every change of a flag is locked, logged, told and can be taken back."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 
@@ -8,7 +10,7 @@ from django.apps import apps
 from django.db import connection
 
 from apps.flags import errors, queries
-from apps.flags.choices import StepStatus
+from apps.flags.choices import ChangeAction, StepStatus
 from apps.flags.evaluation import Reason
 from apps.flags.models import FeatureFlag, FlagChange, FlagUsage, RolloutStep
 from apps.flags.services import (
@@ -142,6 +144,25 @@ def test_steps_are_applied_once_and_in_order_also_after_an_outage() -> None:
     assert FeatureFlag.objects.get(flag_name="checkout").rollout_percent == 25
     applied = FlagChange.objects.filter(action="stepped").order_by("pk")
     assert [c.after["rollout_percent"] for c in applied] == [5, 25]  # type: ignore[index]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_that_wake_together_apply_each_step_once() -> None:
+    steps = [(NOW + HOUR * number, 10 * number) for number in range(1, 6)]
+    plan_rollout("checkout", steps, actor="ana", now=NOW)
+    barrier = threading.Barrier(4)
+
+    def apply(_worker: int) -> int:
+        barrier.wait()
+        try:
+            return apply_due_steps(now=NOW + 6 * HOUR)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(apply, range(4))) == 5
+    log = FlagChange.objects.filter(action=ChangeAction.STEPPED).order_by("pk")
+    assert [change.after["rollout_percent"] for change in log] == [10, 20, 30, 40, 50]
 
 
 def test_a_paused_rollout_waits_and_an_aborted_one_stays() -> None:
