@@ -108,6 +108,34 @@ def test_ofrep_names_its_errors(
     assert (answer.status_code, answer.json()["errorCode"]) == (status, code)
 
 
+@pytest.mark.parametrize("address", [BULK, f"{BULK}/half"])
+def test_ofrep_names_a_body_that_is_no_json(api_as: ApiAs, address: str) -> None:
+    api = api_as(Scope.FLAGS_EVALUATE)
+    answer = api.post(address, "{", content_type="application/json")
+    assert (answer.status_code, answer.json()["errorCode"]) == (400, "PARSE_ERROR")
+
+
+def test_a_change_is_reverted_only_under_its_own_flag(api_as: ApiAs) -> None:
+    api = api_as(Scope.FLAGS_READ, Scope.FLAGS_WRITE)
+    set_flag("half", actor="ana", rollout_percent=60)
+    change = api.get("/api/v1/flags/half/changes").json()["results"][0]["id"]
+    answer = api.post(f"/api/v1/flags/all/changes/{change}/revert", {"reason": "no"})
+    assert answer.status_code == 404
+    assert FeatureFlag.objects.get(flag_name="half").rollout_percent == 60
+
+
+def test_the_snapshot_tells_that_a_flag_is_killed(api_as: ApiAs) -> None:
+    api = api_as(Scope.FLAGS_READ)
+    before = api.get("/api/v1/flags/snapshot")
+    set_rule("all", actor="ana", denied=["b", "a"])
+    kill_flags(["all"], actor="ana", reason="x")
+    flag_cache.refresh(force=True)
+    after = api.get("/api/v1/flags/snapshot", headers={"If-None-Match": before["ETag"]})
+    rules = {row["flag_name"]: row["rule"] for row in after.json()["flags"]}
+    assert (rules["all"]["is_killed"], rules["all"]["denied"]) == (True, ["a", "b"])
+    assert rules["half"] is None
+
+
 def test_ofrep_answers_all_flags_and_not_twice(api_as: ApiAs) -> None:
     api = api_as(Scope.FLAGS_EVALUATE)
     first = api.post(BULK, asked("abc"))

@@ -1,5 +1,6 @@
 """Every change of a flag is locked, logged, told and can be taken back."""
 
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -9,8 +10,9 @@ from django.db import connection
 from apps.flags import errors, queries
 from apps.flags.choices import StepStatus
 from apps.flags.evaluation import Reason
-from apps.flags.models import FeatureFlag, FlagChange, RolloutStep
+from apps.flags.models import FeatureFlag, FlagChange, FlagUsage, RolloutStep
 from apps.flags.services import (
+    WebUsage,
     abort_rollout,
     apply_due_steps,
     delete_flag,
@@ -193,6 +195,17 @@ def test_flags_that_were_asked_for_are_noted() -> None:
     assert "checkout" in [row.flag_name for row in is_stale]
 
 
+def test_web_processes_note_what_they_were_asked_for_once_a_minute() -> None:
+    web_usage = WebUsage()
+    is_enabled("checkout")
+    web_usage.after_request(signal=None)
+    assert FlagUsage.objects.filter(flag_name="checkout").exists()
+    FlagUsage.objects.all().delete()
+    is_enabled("checkout")
+    web_usage.after_request(signal=None)
+    assert not FlagUsage.objects.exists()
+
+
 def test_an_override_is_seen_at_once_nested_and_undone_by_an_exception() -> None:
     def fails_inside() -> None:
         with override_flag("checkout", is_enabled=False):
@@ -224,5 +237,18 @@ def test_a_missing_table_neither_breaks_nor_latches() -> None:
         with connection.schema_editor() as editor:
             editor.execute("ALTER TABLE feature_flag_away RENAME TO feature_flag")
     set_flag("checkout", actor="ana", is_enabled=False)
+    flag_cache.refresh(force=True)
+    assert not is_enabled("checkout")
+
+
+@pytest.mark.mysql
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_the_server_broke_is_given_up_outside_of_requests_too() -> None:
+    connection.ensure_connection()
+    broken = connection.connection.thread_id()
+    set_flag("checkout", actor="ana", is_enabled=False)
+    with closing(connection.copy()) as other, other.cursor() as cursor:
+        cursor.execute(f"KILL {broken}")
+    flag_cache.refresh(force=True)
     flag_cache.refresh(force=True)
     assert not is_enabled("checkout")

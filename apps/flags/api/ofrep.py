@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -38,11 +39,21 @@ REASONS = {
 }
 
 
-@extend_schema(tags=["ofrep"], request=None, responses={200: None})
-class FlagEvaluationView(APIView):
-    """One flag for one context."""
+class OfrepView(APIView):
+    """What both questions share: who may ask, and how an unreadable body is answered."""
 
     access = {"post": EVALUATE}
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """A body that is no JSON is the protocol's `PARSE_ERROR`; the rest as everywhere."""
+        if isinstance(exc, ParseError):
+            return _failure(self.kwargs.get("key"), "PARSE_ERROR", HTTPStatus.BAD_REQUEST)
+        return super().handle_exception(exc)
+
+
+@extend_schema(tags=["ofrep"], request=None, responses={200: None})
+class FlagEvaluationView(OfrepView):
+    """One flag for one context."""
 
     def post(self, request: Request, key: str) -> Response:
         """Decide the flag for `context.targetingKey`."""
@@ -59,10 +70,8 @@ class FlagEvaluationView(APIView):
 
 
 @extend_schema(tags=["ofrep"], request=None, responses={200: None, 304: None})
-class BulkEvaluationView(APIView):
+class BulkEvaluationView(OfrepView):
     """All flags for one context."""
-
-    access = {"post": EVALUATE}
 
     def post(self, request: Request) -> HttpResponse:
         """Decide every visible flag; answers 304 while the answers stay the same."""

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseNotModified, JsonResponse
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, status, viewsets
@@ -19,7 +20,7 @@ from apps.common.access import Access
 from apps.common.scopes import Scope
 from apps.flags import queries, services
 from apps.flags.api import serializers
-from apps.flags.evaluation import Evaluation
+from apps.flags.evaluation import Evaluation, TargetingRule
 from apps.flags.models import FeatureFlag, FlagChange, FlagRule, RolloutStep
 
 READ = Access(scope=Scope.FLAGS_READ, permission="flags.view_featureflag")
@@ -122,9 +123,8 @@ class FlagViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
     def revert(self, request: Request, flag_name: str, change_id: str) -> Response:
         """Bring the flag back to what it was before a change."""
         wish = _valid(serializers.ReasonSerializer(data=request.data))
-        change = services.revert_change(
-            int(change_id), actor=_actor(request), reason=wish["reason"]
-        )
+        found = get_object_or_404(FlagChange, pk=change_id, flag_name=flag_name)
+        change = services.revert_change(found.pk, actor=_actor(request), reason=wish["reason"])
         return Response(serializers.ChangeSerializer(change).data)
 
     @extend_schema(
@@ -168,6 +168,7 @@ class FlagViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
                 "flag_name": flag.flag_name,
                 "is_enabled": flag.is_enabled,
                 "rollout_percent": flag.rollout_percent,
+                "rule": flag.rule and _as_json(flag.rule),
             }
             for flag in services.snapshot().values()
         ]
@@ -218,6 +219,11 @@ def tagged(request: Request, data: dict[str, Any]) -> HttpResponse:
 def as_answer(found: Evaluation) -> dict[str, Any]:
     """An evaluation as the API gives it."""
     return {"value": found.value, "reason": str(found.reason), "bucket": found.bucket}
+
+
+def _as_json(rule: TargetingRule) -> dict[str, Any]:
+    lists = {"allowed": sorted(rule.allowed), "denied": sorted(rule.denied)}
+    return dataclasses.asdict(rule) | lists
 
 
 def _valid(wish: Serializer[Any]) -> dict[str, Any]:

@@ -22,9 +22,10 @@ from apps.flags.services.rollouts import (
     plan_rollout,
     resume_rollout,
 )
-from apps.flags.services.usage import record_usage
+from apps.flags.services.usage import WebUsage, record_usage
 
 __all__ = [
+    "WebUsage",
     "abort_rollout",
     "apply_due_steps",
     "delete_flag",

@@ -6,6 +6,7 @@ import time
 
 from django.conf import settings
 from django.core.cache import cache as shared_cache
+from django.db import connection
 
 from apps.flags import evaluation
 from apps.flags.cache import FlagCache, Snapshot
@@ -72,6 +73,9 @@ def shared_version() -> object:
 
 def load_flags() -> Snapshot:
     """All flags with their rules, in two queries."""
+    # Outside of requests nobody else gives a connection up that the server has broken.
+    if not connection.in_atomic_block:
+        connection.close_if_unusable_or_obsolete()
     rules = {row.flag_name: _rule(row) for row in FlagRule.objects.all()}
     flags: dict[str, FlagDefinition] = {}
     rows = FeatureFlag.objects.order_by("pk").values("flag_name", "is_enabled", "rollout_percent")
