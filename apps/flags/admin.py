@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from apps.common.admin import ReadOnlyAdmin, asked_reason
 from apps.flags import charts, queries, services
@@ -48,7 +49,10 @@ class FlagForm(forms.ModelForm):
     """A flag's row with a slider for its percentage, and the reason of the change."""
 
     reason = forms.CharField(
-        max_length=255, required=False, label=gettext_lazy("reason of this change")
+        max_length=255,
+        required=False,
+        label=gettext_lazy("Reason of this change"),
+        widget=UnfoldAdminTextInputWidget,
     )
 
     class Meta:

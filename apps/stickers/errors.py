@@ -184,13 +184,13 @@ class InvalidText(InvalidInput):
         )
 
 
-class StickerNotFound(NotFound):
-    """No sticker has that digest."""
+class StickerNotInPack(NotFound):
+    """The pack does not hold that sticker."""
 
     code = "sticker_not_found"
 
-    def __init__(self, sha256: str) -> None:
-        super().__init__("There is no such sticker.", details={"sha256": sha256})
+    def __init__(self, sticker_id: str) -> None:
+        super().__init__("The pack does not hold this sticker.", details={"sticker": sticker_id})
 
 
 class StickerFileMissing(NotFound):

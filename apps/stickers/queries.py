@@ -17,13 +17,16 @@ from django.db import models
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
 
 from apps.stickers import errors
+from apps.stickers.archives import StickerSource
 from apps.stickers.choices import CurationStatus, PackStatus, Visibility
+from apps.stickers.exporting import ExportedPack
 from apps.stickers.models import (
     PackEngagement,
     PackScoreSnapshot,
     StickerPack,
     StickerPackItem,
 )
+from apps.stickers.storage import read_asset
 from apps.whatsapp_auth.queries import owner_jids_of
 
 P = TypeVar("P", bound=QuerySet[StickerPack])
@@ -152,6 +155,21 @@ def own_packs(owner_jid: str) -> QuerySet[StickerPack]:
 def pack_items(pack: StickerPack) -> QuerySet[StickerPackItem]:
     """The stickers of a pack in order, with what is known of them."""
     return pack.items.select_related("sticker", "sticker__classification").order_by("position")
+
+
+def exported_pack(pack_key: str) -> ExportedPack:
+    """A pack with the bytes of its stickers. Raises PackNotFound, StickerFileMissing."""
+    pack = visible_pack(pack_key, sees_all=True)
+    stickers = [
+        StickerSource(
+            file_name=f"{item.position:02}.webp",
+            data=read_asset(item.sticker),
+            emojis=tuple(item.emojis or ()),
+            label=item.accessibility_label or "",
+        )
+        for item in pack_items(pack)
+    ]
+    return ExportedPack(pack.pack_key, pack.name, pack.publisher, pack.version, stickers)
 
 
 def packs_showing(asset_ids: Sequence[str]) -> list[str]:

@@ -134,6 +134,29 @@ class NewPackSerializer(serializers.Serializer[Any]):
     owner_jid = serializers.CharField(max_length=255, required=False)
 
 
+class EditedPackSerializer(serializers.Serializer[Any]):
+    """A change of a pack; what is left out stays."""
+
+    name = serializers.CharField(max_length=200, required=False)
+    publisher = serializers.CharField(max_length=200, required=False)
+    description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+    visibility = serializers.ChoiceField(Visibility.choices, required=False)
+
+
+class OrderSerializer(serializers.Serializer[Any]):
+    """Stickers in the wanted order."""
+
+    sticker_ids = serializers.ListField(
+        child=serializers.CharField(max_length=36), min_length=1, max_length=60
+    )
+
+
+class CoverSerializer(serializers.Serializer[Any]):
+    """The sticker that becomes the cover."""
+
+    sticker_id = serializers.CharField(max_length=36)
+
+
 class NewStickerSerializer(serializers.Serializer[Any]):
     """A file to be put into a pack."""
 

@@ -18,7 +18,7 @@ from apps.stickers.actors import actor_key
 from apps.stickers.api import serializers
 from apps.stickers.choices import Interaction
 from apps.stickers.images import read_sticker
-from apps.stickers.services import engagement, packs
+from apps.stickers.services import editing, engagement, packs
 
 WRITE = Access(scope=Scope.PACKS_WRITE, permission="stickers.add_stickerpack", person=True)
 API_OWNER = "api@pombo"
@@ -32,7 +32,12 @@ class PackViewSet(viewsets.ViewSet):
         "list": PUBLIC,
         "retrieve": PUBLIC,
         "create": WRITE,
+        "partial_update": WRITE,
+        "destroy": WRITE,
         "stickers": WRITE,
+        "remove_sticker": WRITE,
+        "order": WRITE,
+        "cover": WRITE,
         "open": PUBLIC,
         "like": PUBLIC,
         "dislike": PUBLIC,
@@ -101,6 +106,49 @@ class PackViewSet(viewsets.ViewSet):
         )
         data = serializers.StickerSerializer(item).data
         return Response(data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        request=serializers.EditedPackSerializer, responses=serializers.PackDetailSerializer
+    )
+    def partial_update(self, request: Request, pack_key: str) -> Response:
+        """Rename, describe, show or hide a pack."""
+        wish = serializers.EditedPackSerializer(data=request.data)
+        wish.is_valid(raise_exception=True)
+        pack = editing.edit_pack(pack_key, owner_jid=_owner(request), **wish.validated_data)
+        return Response(serializers.PackDetailSerializer(pack).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, pack_key: str) -> Response:
+        """Delete a pack; its stickers stay with other packs that show them."""
+        editing.delete_pack(pack_key, owner_jid=_owner(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(responses=serializers.PackDetailSerializer)
+    @action(detail=True, methods=["delete"], url_path=r"stickers/(?P<sticker_id>[0-9a-f-]{36})")
+    def remove_sticker(self, request: Request, pack_key: str, sticker_id: str) -> Response:
+        """Take a sticker out of the pack."""
+        pack = editing.remove_sticker(pack_key, sticker_id, owner_jid=_owner(request))
+        return Response(serializers.PackDetailSerializer(pack).data)
+
+    @extend_schema(request=serializers.OrderSerializer, responses=serializers.PackDetailSerializer)
+    @action(detail=True, methods=["put"])
+    def order(self, request: Request, pack_key: str) -> Response:
+        """Put stickers in an order; those not named follow."""
+        wish = serializers.OrderSerializer(data=request.data)
+        wish.is_valid(raise_exception=True)
+        ids = wish.validated_data["sticker_ids"]
+        pack = editing.reorder_stickers(pack_key, ids, owner_jid=_owner(request))
+        return Response(serializers.PackDetailSerializer(pack).data)
+
+    @extend_schema(request=serializers.CoverSerializer, responses=serializers.PackDetailSerializer)
+    @action(detail=True, methods=["put"])
+    def cover(self, request: Request, pack_key: str) -> Response:
+        """Choose the cover."""
+        wish = serializers.CoverSerializer(data=request.data)
+        wish.is_valid(raise_exception=True)
+        chosen = wish.validated_data["sticker_id"]
+        pack = editing.set_cover(pack_key, chosen, owner_jid=_owner(request))
+        return Response(serializers.PackDetailSerializer(pack).data)
 
     @extend_schema(request=None, responses={200: None})
     @action(detail=True, methods=["post"])
