@@ -273,3 +273,20 @@ def test_a_connection_that_the_server_broke_is_given_up_outside_of_requests_too(
     flag_cache.refresh(force=True)
     flag_cache.refresh(force=True)
     assert not is_enabled("checkout")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_create_a_flag_at_once_both_succeed() -> None:
+    barrier = threading.Barrier(2)
+
+    def create(percent: int) -> None:
+        barrier.wait()
+        try:
+            set_flag("both", actor="ana", rollout_percent=percent)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(create, [10, 20]))
+    actions = FlagChange.objects.filter(flag_name="both").order_by("pk")
+    assert [change.action for change in actions] == ["created", "changed"]

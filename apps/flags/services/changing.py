@@ -46,9 +46,10 @@ def set_flag(
     name = _normal_name(flag_name)
     if rollout_percent is not None and not 0 <= rollout_percent <= evaluation.FULL_PERCENT:
         raise errors.InvalidPercent(rollout_percent)
-    flag = FeatureFlag.objects.select_for_update().filter(flag_name=name).first()
-    before = _state(flag)
-    flag = flag or FeatureFlag(flag_name=name)
+    # Made first, so that of two who create it at once the second finds and locks the row.
+    _row, is_new = FeatureFlag.objects.get_or_create(flag_name=name)
+    flag = FeatureFlag.objects.select_for_update().get(flag_name=name)
+    before = None if is_new else _state(flag)
     flag.is_enabled = flag.is_enabled if is_enabled is None else is_enabled
     flag.rollout_percent = flag.rollout_percent if rollout_percent is None else rollout_percent
     flag.description = flag.description if description is None else description
