@@ -42,6 +42,14 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "LeaseStatusEnum": "apps.common.choices.LeaseStatus",
+        "PackStatusEnum": "apps.stickers.choices.PackStatus",
+        "RolloutStepStatusEnum": "apps.flags.choices.StepStatus",
+        "DeploymentStepStatusEnum": "apps.delivery.choices.StepStatus",
+        "DomainStatusEnum": "apps.delivery.choices.DomainStatus",
+        "LookupStatusEnum": "apps.whatsapp_auth.choices.LookupStatus",
+    },
 }
 UNFOLD = {
     "SITE_TITLE": "Pombo",
