@@ -6,7 +6,6 @@ python -m tests.chaos.drainer [LEASE_SECONDS]
 import os
 import signal
 import sys
-import time
 
 import django
 
@@ -18,7 +17,7 @@ from apps.flags.models import FeatureFlag
 from apps.outbox import registry
 from apps.outbox.events import Event
 from apps.outbox.registry import handles
-from apps.outbox.services import drain
+from apps.outbox.services import residency
 
 for handler in registry.registered():
     registry.forget(handler.name)
@@ -39,5 +38,4 @@ def kill_own_process(event: Event) -> None:
 
 if __name__ == "__main__":
     while True:
-        drain(5, batch_size=400)
-        time.sleep(0.1)
+        residency.reside(slot=f"chaos {os.getpid()}")
