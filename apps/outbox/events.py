@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from apps.common.parsing import js_number, js_trim
@@ -21,6 +21,8 @@ KEPT_KEY_LENGTH = 163
 KEY_DIGEST_LENGTH = 16
 DEFAULT_PRIORITY, LOWEST_PRIORITY, HIGHEST_PRIORITY = 50, 1, 100
 DEFAULT_MAX_ATTEMPTS, MOST_ATTEMPTS = 10, 30
+# The last second that TIMESTAMP columns are used for: no worker ever finds it due.
+HELD_UNTIL = datetime(2038, 1, 18, 23, 59, 59, tzinfo=UTC)
 
 _NOT_IN_TYPE = re.compile(r"[^A-Z0-9_]")
 _NOT_IN_AGGREGATE_TYPE = re.compile(r"[^a-z0-9_:-]")

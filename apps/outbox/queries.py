@@ -7,8 +7,8 @@ from django.db.models import Count
 
 from apps.common.dialects import dialect, fetch
 from apps.outbox.choices import LeaseStatus
+from apps.outbox.events import HELD_UNTIL
 from apps.outbox.models import OutboxEvent, PausedType
-from apps.outbox.services.holding import HELD_UNTIL
 
 HELD = "held"
 OPEN_STATES = (LeaseStatus.PENDING, LeaseStatus.PROCESSING, LeaseStatus.FAILED)

@@ -1,9 +1,11 @@
 """The operator's pages of the outbox: what waits, what died, who decided what."""
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.timesince import timesince
@@ -12,6 +14,7 @@ from django.utils.translation import ngettext
 from unfold.admin import ModelAdmin
 
 from apps.common.admin import ReadOnlyAdmin, asked_reason
+from apps.outbox.dashboard import dashboard
 from apps.outbox.models import OutboxDeadLetter, OutboxEvent, PausedType, RedriveLog
 from apps.outbox.services import discard, hold_reason, redrive
 
@@ -24,6 +27,24 @@ class OutboxEventAdmin(ReadOnlyAdmin):
     list_filter = ["status", "event_type"]
     search_fields = ["=id", "aggregate_id", "idempotency_key"]
     ordering = ["-pk"]
+    list_before_template = "outbox/admin/events.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        """The dashboard beside the list."""
+        page = self.admin_site.admin_view(self.show_dashboard)
+        ours = path("dashboard/", page, name="outbox_dashboard")
+        return [ours, *super().get_urls()]
+
+    def show_dashboard(self, request: HttpRequest) -> HttpResponse:
+        """Throughput, age, depth, latency and what fails."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Outbox"),
+            "figures": dashboard(now=timezone.now()),
+        }
+        return TemplateResponse(request, "outbox/admin/dashboard.html", context)
 
     @admin.display(description=_("state"), ordering="status")
     def state(self, event: OutboxEvent) -> str:

@@ -5,7 +5,6 @@ due time that never comes, are counted and shown as held, and are released when 
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from django.db import transaction
 
@@ -13,11 +12,10 @@ from apps.common.dialects import dialect, execute
 from apps.common.fields import now_seconds
 from apps.flags.services import is_enabled
 from apps.outbox.choices import LeaseStatus
+from apps.outbox.events import HELD_UNTIL
 from apps.outbox.models import OutboxEvent
 
 OUTBOX_FLAG = "enable_domain_event_outbox"
-# The last second that TIMESTAMP columns are used for: no worker ever finds it due.
-HELD_UNTIL = datetime(2038, 1, 18, 23, 59, 59, tzinfo=UTC)
 
 
 def is_open(aggregate_type: str, aggregate_id: str) -> bool:

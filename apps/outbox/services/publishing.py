@@ -17,11 +17,12 @@ from apps.outbox.event_types import check_payload
 from apps.outbox.events import (
     DEFAULT_MAX_ATTEMPTS,
     DEFAULT_PRIORITY,
+    HELD_UNTIL,
     NewEvent,
     Trace,
     normalize_event,
 )
-from apps.outbox.services.holding import HELD_UNTIL, is_open
+from apps.outbox.services.holding import is_open
 from apps.outbox.tracing import current_trace, with_trace
 
 COLUMNS = (
