@@ -290,3 +290,23 @@ def test_two_who_create_a_flag_at_once_both_succeed() -> None:
         list(pool.map(create, [10, 20]))
     actions = FlagChange.objects.filter(flag_name="both").order_by("pk")
     assert [change.action for change in actions] == ["created", "changed"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_rules_at_once_do_not_close_a_circle() -> None:
+    set_flag("base", actor="ana")
+    barrier = threading.Barrier(2)
+
+    def require(pair: tuple[str, str]) -> bool:
+        barrier.wait()
+        try:
+            set_rule(pair[0], actor="ana", prerequisites=[pair[1]])
+        except errors.PrerequisiteCycle:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(require, [("base", "checkout"), ("checkout", "base")]))
+    assert sorted(done) == [False, True]

@@ -83,6 +83,8 @@ def set_rule(
     """
     if unknown := sorted(set(values) - set(RULE_FIELDS)):
         raise TypeError(f"a rule has no {', '.join(unknown)}")
+    if values.get("prerequisites"):
+        _lock_all_flags()
     flag = lock_flag(flag_name)
     units = values.get("rollout_units")
     if units is not None and not 0 <= units <= evaluation.UNIT_COUNT:
@@ -152,6 +154,11 @@ def _normal_name(flag_name: str) -> str:
     if not name:
         raise errors.InvalidFlagName(flag_name)
     return name
+
+
+def _lock_all_flags() -> None:
+    """Let rules with prerequisites take turns: two that close a circle are each fine alone."""
+    list(FeatureFlag.objects.select_for_update().order_by("flag_name").values_list("pk"))
 
 
 def _check_cycle(flag_name: str, prerequisites: Sequence[str]) -> None:
