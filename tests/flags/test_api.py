@@ -53,6 +53,12 @@ def test_a_bad_percentage_is_refused(api_as: ApiAs) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_input")
 
 
+@pytest.mark.parametrize("days", ["²", "-1", "9999999999", "soon"])
+def test_a_bad_number_of_days_is_refused(api_as: ApiAs, days: str) -> None:
+    answer = api_as(Scope.FLAGS_READ).get("/api/v1/flags/stale", {"days": days})
+    assert answer.status_code == 400
+
+
 def test_reading_does_not_allow_changing(api_as: ApiAs) -> None:
     api = api_as(Scope.FLAGS_READ)
     assert api.get("/api/v1/flags").status_code == 200

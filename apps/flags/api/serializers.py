@@ -103,3 +103,9 @@ class QuestionSerializer(serializers.Serializer[Any]):
     flags = serializers.ListField(
         child=serializers.CharField(max_length=200), required=False, max_length=200
     )
+
+
+class StaleQuestionSerializer(serializers.Serializer[Any]):
+    """For how many days nobody changed or asked for a flag."""
+
+    days = serializers.IntegerField(min_value=0, max_value=3650, default=30)

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpResponse, HttpResponseNotModified, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -185,14 +185,12 @@ class FlagViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
         answers = {name: services.evaluate(name, subject_key=subject) for name in names}
         return Response({"flags": {name: as_answer(found) for name, found in answers.items()}})
 
-    @extend_schema(parameters=[OpenApiParameter("days", int)], responses={200: None})
+    @extend_schema(parameters=[serializers.StaleQuestionSerializer], responses={200: None})
     @action(detail=False, methods=["get"])
     def stale(self, request: Request) -> Response:
         """Flags that could be removed, and why."""
-        days = request.query_params.get("days", "30")
-        rows = queries.stale_flags(
-            now=timezone.now(), unchanged_for=timedelta(days=int(days) if days.isdigit() else 30)
-        )
+        wish = _valid(serializers.StaleQuestionSerializer(data=request.query_params))
+        rows = queries.stale_flags(now=timezone.now(), unchanged_for=timedelta(days=wish["days"]))
         return Response({"flags": [dataclasses.asdict(row) for row in rows]})
 
     def _answer(self, flag: FeatureFlag, *, status: int = 200) -> Response:
