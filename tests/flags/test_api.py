@@ -114,6 +114,13 @@ def test_ofrep_names_its_errors(
     assert (answer.status_code, answer.json()["errorCode"]) == (status, code)
 
 
+def test_ofrep_needs_a_subject_where_a_prerequisite_is_a_percentage(api_as: ApiAs) -> None:
+    set_rule("all", actor="ana", prerequisites=["half"])
+    flag_cache.refresh(force=True)
+    answer = api_as(Scope.FLAGS_EVALUATE).post(f"{BULK}/all", asked(None))
+    assert (answer.status_code, answer.json()["errorCode"]) == (400, "TARGETING_KEY_MISSING")
+
+
 @pytest.mark.parametrize("address", [BULK, f"{BULK}/half"])
 def test_ofrep_names_a_body_that_is_no_json(api_as: ApiAs, address: str) -> None:
     api = api_as(Scope.FLAGS_EVALUATE)

@@ -116,10 +116,13 @@ def _visible(request: Request) -> dict[str, FlagDefinition]:
 
 
 def _needs_subject(definition: FlagDefinition) -> bool:
-    """Whether a percentage decides, so that the answer depends on who asks."""
+    """Whether a percentage decides, its own or a prerequisite's, so that who asks matters."""
     rule = definition.rule
     if not definition.is_enabled or (rule and rule.is_killed):
         return False
+    flags = services.snapshot()
+    if rule and any(_needs_subject(flags[name]) for name in rule.prerequisites if name in flags):
+        return True
     if rule and rule.rollout_units is not None:
         return 0 < rule.rollout_units < UNIT_COUNT
     return 0 < definition.rollout_percent < FULL_PERCENT
