@@ -6,6 +6,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 T ?= tests
 MARIADB_URL ?= mysql://root@127.0.0.1:3306/pombo
+# Checks need no secrets: in development mode Django starts without a .env.
+CHECK := DEBUG=true $(BIN)/python manage.py
 # How the suite is spread; the tests that kill processes run after it, alone.
 PYTEST ?= $(BIN)/pytest -q -p no:cacheprovider
 PARALLEL ?= -n 2 --dist loadfile
@@ -41,12 +43,12 @@ lint: $(VENV)/dev.stamp ## Check style, templates, arrows between apps, settings
 	$(BIN)/ruff format --check .
 	$(BIN)/djlint --check --lint --quiet templates
 	$(BIN)/lint-imports
-	$(BIN)/python manage.py check --fail-level WARNING
-	$(BIN)/python manage.py makemigrations --check --dry-run
-	$(BIN)/python manage.py settings_docs --check
+	$(CHECK) check --fail-level WARNING
+	$(CHECK) makemigrations --check --dry-run
+	$(CHECK) settings_docs --check
 
 types: $(VENV)/dev.stamp ## Check types with mypy
-	$(BIN)/mypy
+	DEBUG=true $(BIN)/mypy
 
 e2e: $(VENV)/dev.stamp messages ## Only the tests with real processes and a real browser
 	$(PYTEST) -m "e2e or browser" $(T)
@@ -60,10 +62,10 @@ format: $(VENV)/dev.stamp ## Format code and templates
 	$(BIN)/djlint --reformat --quiet templates
 
 docs: $(VENV)/dev.stamp ## Write docs/settings.md from the settings
-	$(BIN)/python manage.py settings_docs
+	$(CHECK) settings_docs
 
 messages: $(VENV)/run.stamp
-	@$(BIN)/python manage.py compilemessages -v 0 --ignore=$(VENV)
+	@$(CHECK) compilemessages -v 0 --ignore=$(VENV)
 
 clean: ## Remove what the targets made, but not .env and not the database
 	rm -rf $(VENV) var/static .mypy_cache .ruff_cache .pytest_cache

@@ -22,7 +22,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BATCH = 200
 PUBLISH_ROWS = 5000
-DEFAULT_URLS = ("mysql://root@127.0.0.1:3306/pombo_bench", "sqlite")
+DEFAULT_URLS = (
+    "mysql://root@127.0.0.1:3306/pombo_bench",
+    "postgres://postgres@127.0.0.1:5432/pombo_bench",
+    "sqlite",
+)
 
 
 def main() -> None:
@@ -207,32 +211,36 @@ def publish_cost() -> float:
 
 
 def create_database() -> None:
-    """Make the MySQL database of the run anew; SQLite makes its own file."""
-    mysql("DROP DATABASE IF EXISTS {0}", "CREATE DATABASE {0} CHARACTER SET utf8mb4")
+    """Make the database of the run anew; SQLite makes its own file."""
+    on_server("DROP DATABASE IF EXISTS {0}", "CREATE DATABASE {0}")
 
 
 def drop_database() -> None:
     """Leave nothing behind."""
-    mysql("DROP DATABASE {0}")
+    from django.db import connection
+
+    connection.close()
+    on_server("DROP DATABASE {0}")
 
 
-def mysql(*statements: str) -> None:
-    """Run statements on the server, with the database's name filled in."""
+def on_server(*statements: str) -> None:
+    """Run statements on the server, outside transactions, with the database's name filled in."""
     import environ
     import MySQLdb
+    import psycopg
 
     config = environ.Env.db_url_config(os.environ["DATABASE_URL"])
-    if not config["ENGINE"].endswith("mysql"):
+    address = {"host": config["HOST"], "user": config["USER"], "password": config["PASSWORD"]}
+    if config["ENGINE"].endswith("mysql"):
+        link = MySQLdb.connect(**address, port=int(config["PORT"] or 3306), autocommit=True)
+    elif config["ENGINE"].endswith("postgresql"):
+        port = int(config["PORT"] or 5432)
+        link = psycopg.connect(**address, port=port, dbname="postgres", autocommit=True)
+    else:
         return
-    connection = MySQLdb.connect(
-        host=config["HOST"],
-        port=int(config["PORT"] or 3306),
-        user=config["USER"],
-        password=config["PASSWORD"],
-    )
     for statement in statements:
-        connection.cursor().execute(statement.format(config["NAME"]))
-    connection.close()
+        link.cursor().execute(statement.format(config["NAME"]))
+    link.close()
 
 
 if __name__ == "__main__":

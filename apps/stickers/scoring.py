@@ -87,12 +87,8 @@ def pack_signals(
     cohesion = cohesion_score(len(item_classifications), similarities)
     trend = trend_score(interaction_stats or {})
     decay = age_decay(pack, now)
-    weighted = (
-        confidence * weights["classification"]
-        + engaged * weights["engagement"]
-        + quality * weights["quality"]
-        + diversity * weights["diversity"]
-    )
+    parts = (confidence, engaged, quality, diversity)
+    weighted = sum(part * weight for part, weight in zip(parts, weights.values(), strict=True))
     pack_score = n6(clamp(weighted - 0.25 * penalty, 0, 1.5))
     level = nsfw_level(summary.get("nsfw") or {})
     return {
