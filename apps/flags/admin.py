@@ -15,6 +15,7 @@ from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from apps.common.admin import ReadOnlyAdmin, asked_reason
+from apps.common.forms import CheckedForm, LinesField
 from apps.flags import charts, queries, services
 from apps.flags.evaluation import FULL_PERCENT, FlagDefinition, evaluate_within, with_rule
 from apps.flags.models import FeatureFlag, FlagChange, FlagRule, FlagUsage, RolloutStep
@@ -63,6 +64,34 @@ class FlagForm(forms.ModelForm):
                 attrs={"type": "range", "min": 0, "max": FULL_PERCENT, "data-rollout": ""}
             )
         }
+
+
+class RuleForm(CheckedForm):
+    """A rule with its lists one entry a line, checked as the service will check it."""
+
+    allowed = LinesField(label=gettext_lazy("always on for"), required=False)
+    denied = LinesField(label=gettext_lazy("always off for"), required=False)
+    prerequisites = LinesField(label=gettext_lazy("only where these are on"), required=False)
+    tags = LinesField(label=gettext_lazy("tags"), required=False)
+
+    class Meta:
+        model = FlagRule
+        fields = [
+            "flag_name",
+            "salt",
+            "rollout_units",
+            "allowed",
+            "denied",
+            "prerequisites",
+            "is_client_visible",
+            "owner",
+            "expires_on",
+            "tags",
+        ]
+
+    def ask_rules(self) -> None:
+        """Refuse unknown flags, circles and shares out of range."""
+        services.check_rule(self.instance)
 
 
 @admin.register(FeatureFlag)
@@ -173,6 +202,7 @@ class FlagRuleAdmin(ModelAdmin):
     """Rules beside flags: lists, fine shares, prerequisites, owners."""
 
     list_display = ["flag_name", "is_killed", "rollout_units", "owner", "expires_on"]
+    form = RuleForm
     list_filter = ["is_killed", "is_client_visible", "owner"]
     search_fields = ["flag_name", "owner"]
     readonly_fields = ["is_killed"]
@@ -184,7 +214,8 @@ class FlagRuleAdmin(ModelAdmin):
     def save_model(self, request: HttpRequest, obj: FlagRule, form: Any, change: bool) -> None:
         """Change the rule by the service."""
         values = {name: getattr(obj, name) for name in form.changed_data if name != "flag_name"}
-        services.set_rule(obj.flag_name, actor=request.user.get_username(), **values)
+        rule = services.set_rule(obj.flag_name, actor=request.user.get_username(), **values)
+        obj.pk = rule.pk
 
 
 @admin.register(FlagChange)

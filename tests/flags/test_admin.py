@@ -107,3 +107,34 @@ def test_a_history_is_drawn_from_its_first_to_its_last_change() -> None:
     assert line.points.startswith("0,120")
     assert line.points.endswith("600,0")
     assert step_line([]) is None
+
+
+RULES = "/admin/flags/flagrule/"
+
+
+def test_a_rule_is_written_one_entry_a_line(staff: Client, flag: FeatureFlag) -> None:
+    set_flag("base", actor="ana")
+    lines = {"flag_name": "checkout", "allowed": "vip\ntester", "prerequisites": " BASE "}
+    assert staff.post(f"{RULES}add/", lines, follow=True).status_code == 200
+    rule = FlagRule.objects.get(flag_name="checkout")
+    assert (rule.allowed, rule.prerequisites) == (["vip", "tester"], ["base"])
+    assert FlagChange.objects.latest("pk").actor == "owner"
+    shown = staff.get(f"{RULES}{rule.pk}/change/").content.decode()
+    assert "vip\ntester</textarea>" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ({"flag_name": "checkout", "prerequisites": "checkout"}, "go round in a circle"),
+        ({"flag_name": "nowhere"}, "There is no such flag"),
+        ({"flag_name": "checkout", "prerequisites": "!!!"}, "needs letters"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused_with_the_reason(
+    staff: Client, flag: FeatureFlag, typed: dict[str, str], told: str
+) -> None:
+    answer = staff.post(f"{RULES}add/", typed)
+    assert answer.status_code == 200
+    assert told in answer.content.decode()
+    assert not FlagRule.objects.exists()

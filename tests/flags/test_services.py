@@ -12,7 +12,7 @@ from django.db import connection
 from apps.flags import errors, queries
 from apps.flags.choices import ChangeAction, StepStatus
 from apps.flags.evaluation import Reason
-from apps.flags.models import FeatureFlag, FlagChange, FlagUsage, RolloutStep
+from apps.flags.models import FeatureFlag, FlagChange, FlagRule, FlagUsage, RolloutStep
 from apps.flags.services import (
     WebUsage,
     abort_rollout,
@@ -115,6 +115,12 @@ def test_prerequisites_must_be_on_and_never_go_in_a_circle() -> None:
     assert ask() == (False, Reason.PREREQUISITE)
     with pytest.raises(errors.PrerequisiteCycle):
         set_rule("base", actor="ana", prerequisites=["checkout"])
+
+
+def test_prerequisites_are_found_however_their_names_are_typed() -> None:
+    set_flag("base", actor="ana")
+    set_rule("checkout", actor="ana", prerequisites=[" BASE "])
+    assert FlagRule.objects.get(flag_name="checkout").prerequisites == ["base"]
 
 
 def test_a_fine_share_is_stored_exactly_and_holds_for_many_subjects() -> None:

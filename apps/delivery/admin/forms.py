@@ -1,62 +1,14 @@
-"""Forms that show a refusal of the rules at the field that caused it."""
+"""What operators type in about apps, checked by the services that will store it."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from django import forms
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminTextareaWidget
 
-from apps.common.errors import DomainError
+from apps.common.forms import CheckedForm, LinesField, OptionalJSONField
 from apps.delivery.models import App, CustomDomain, Environment, Plan
 from apps.delivery.services import apps as services
 from apps.delivery.services.custom_domains import check_addition
-
-
-class LinesField(forms.CharField):
-    """A list of short texts, one a line."""
-
-    widget = UnfoldAdminTextareaWidget(attrs={"rows": 5})
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(map(str, value)) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> Any:
-        return [line.strip() for line in (value or "").splitlines() if line.strip()]
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool((initial or []) != self.to_python(data))
-
-
-class OptionalJSONField(forms.JSONField):
-    """JSON that may be missing; then the box is empty instead of saying null."""
-
-    widget = UnfoldAdminTextareaWidget(attrs={"rows": 5})
-
-    def prepare_value(self, value: Any) -> Any:
-        return "" if value is None else super().prepare_value(value)
-
-
-class CheckedForm(forms.ModelForm):
-    """A model form that asks the rules while it is cleaned, so that no save fails on them."""
-
-    # What a rule calls a field, by the name that the form knows it under.
-    names: ClassVar[Mapping[str, str]] = {}
-
-    def ask_rules(self) -> None:
-        """Raise the refusal of the service that would store the instance."""
-        raise NotImplementedError
-
-    def _post_clean(self) -> None:
-        super()._post_clean()  # type: ignore[misc]  # the stubs leave this hook out
-        if self.errors:
-            return
-        try:
-            self.ask_rules()
-        except DomainError as error:
-            named = str(error.details.get("field", ""))
-            field = self.names.get(named, named)
-            self.add_error(field if field in self.fields else None, error.message)
 
 
 class PlanForm(CheckedForm):

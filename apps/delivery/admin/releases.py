@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 
-from apps.delivery.admin.forms import CheckedForm
+from apps.common.forms import CheckedForm
 from apps.delivery.models import Release
 from apps.delivery.rollout_queries import release_differences
 from apps.delivery.services.releases import check_digest, create_release

@@ -1,6 +1,7 @@
 """Everything that reads and changes flags."""
 
 from apps.flags.services.changing import (
+    check_rule,
     delete_flag,
     kill_flags,
     revert_change,
@@ -28,6 +29,7 @@ __all__ = [
     "WebUsage",
     "abort_rollout",
     "apply_due_steps",
+    "check_rule",
     "delete_flag",
     "evaluate",
     "flag_cache",

@@ -79,25 +79,36 @@ def set_rule(
 ) -> FlagRule:
     """Change what a flag has beside its row; what is not given stays.
 
-    Raises FlagNotFound, InvalidUnits, PrerequisiteCycle; TypeError for a field that no rule has.
+    Raises what `check_rule` raises; TypeError for a field that no rule has.
     """
     if unknown := sorted(set(values) - set(RULE_FIELDS)):
         raise TypeError(f"a rule has no {', '.join(unknown)}")
     if values.get("prerequisites"):
         _lock_all_flags()
     flag = lock_flag(flag_name)
-    units = values.get("rollout_units")
-    if units is not None and not 0 <= units <= evaluation.UNIT_COUNT:
-        raise errors.InvalidUnits(units)
-    if values.get("prerequisites"):
-        _check_cycle(flag.flag_name, values["prerequisites"])
     rule, _created = FlagRule.objects.get_or_create(flag_name=flag.flag_name)
     before = _rule_state(rule)
     for name, value in values.items():
         setattr(rule, name, value)
+    check_rule(rule)
     rule.save()
     _write_down(flag.flag_name, action, before, _rule_state(rule), actor=actor, reason=reason)
     return rule
+
+
+def check_rule(rule: FlagRule) -> None:
+    """Bring the names in a rule to their form, and raise what forbids to store it.
+
+    Raises FlagNotFound, InvalidFlagName, InvalidUnits, PrerequisiteCycle.
+    """
+    rule.flag_name = _normal_name(rule.flag_name)
+    if not FeatureFlag.objects.filter(flag_name=rule.flag_name).exists():
+        raise errors.FlagNotFound(rule.flag_name)
+    if rule.rollout_units is not None and not 0 <= rule.rollout_units <= evaluation.UNIT_COUNT:
+        raise errors.InvalidUnits(rule.rollout_units)
+    rule.prerequisites = [_normal_name(name) for name in rule.prerequisites]
+    if rule.prerequisites:
+        _check_cycle(rule.flag_name, rule.prerequisites)
 
 
 def kill_flags(flag_names: Sequence[str], *, actor: str, reason: str) -> int:
