@@ -32,15 +32,14 @@ def dedupe_key(
 
     Raises InvalidSelector for a value that JSON would merge with another one (a set, a pattern).
     """
-    # Only an absent context is null: in JavaScript an empty object is true.
-    context = None if access_context is None or access_context is False else access_context
-    material = {"accessContext": context, "modelName": model_name, "selectors": selectors}
+    # An empty context stays one: in JavaScript an empty object is true.
+    material = {"accessContext": access_context, "modelName": model_name, "selectors": selectors}
     return hashlib.sha256(_stringify(material).encode()).hexdigest()
 
 
 def backoff_ms(attempts: int) -> int:
     """One second, doubled for each further attempt, at most five minutes."""
-    return min(_CAP_MS, _FIRST_MS * 2 ** min(max(0, attempts - 1), _DOUBLINGS))
+    return min(_CAP_MS, _FIRST_MS << min(max(0, attempts - 1), _DOUBLINGS))
 
 
 def retry_delay_ms(attempts: int, *, rng: random.Random) -> int:

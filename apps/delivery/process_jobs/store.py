@@ -23,7 +23,7 @@ from .names import (
 _DUPLICATE_KEY = 11000
 _DUE = {"$expr": {"$lte": ["$nextRunAt", "$$NOW"]}}
 _EXPIRED = {"$expr": {"$lte": ["$leaseExpiresAt", "$$NOW"]}}
-_LEASE_FIELDS = ["leaseOwner", "leaseExpiresAt"]
+_UNLEASE: dict[str, Any] = {"$unset": ["leaseOwner", "leaseExpiresAt"]}
 
 
 def in_ms(milliseconds: float) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class JobStore:
 
     def insert(self, job: Mapping[str, Any], *, session: ClientSession | None) -> None:
         """A pending job, due now. An upsert, because an insert cannot use the server's clock."""
-        fields = {name: {"$literal": value} for name, value in job.items()}
+        fields: dict[str, Any] = {name: {"$literal": value} for name, value in job.items()}
         fields |= {"status": PENDING, "attempts": {"$literal": 0}}
         fields |= {"nextRunAt": "$$NOW", "createdAt": "$$NOW"}
         self._jobs.update_one({"_id": ObjectId()}, [{"$set": fields}], upsert=True, session=session)
@@ -64,7 +64,7 @@ class JobStore:
         """Give up jobs whose workers died once too often; how many."""
         condition = {"status": PROCESSING, "attempts": {"$gte": MAX_ATTEMPTS}, **_EXPIRED}
         dead = {"status": FAILED, "failedAt": "$$NOW", "lastError": "worker lost"}
-        update = [{"$set": dead}, {"$unset": _LEASE_FIELDS}]
+        update = [{"$set": dead}, _UNLEASE]
         return self._jobs.update_many(condition, update).modified_count
 
     def claim_abandoned(self, token: str, models: Collection[str] | None) -> list[dict[str, Any]]:
@@ -153,7 +153,7 @@ class JobStore:
             "nextRunAt": in_ms(delay_ms),
             "lastError": {"$literal": error},
         }
-        update = [{"$set": outcome}, {"$unset": _LEASE_FIELDS}]
+        update = [{"$set": outcome}, _UNLEASE]
         self._jobs.update_many({"leaseOwner": token, "dedupeKey": key}, update)
 
     def hand_back(self, token: str, keys: Collection[str], *, delay_ms: float = 0) -> None:
@@ -163,7 +163,7 @@ class JobStore:
             "nextRunAt": in_ms(delay_ms),
             "attempts": {"$max": [0, {"$subtract": ["$attempts", 1]}]},
         }
-        update = [{"$set": fields}, {"$unset": _LEASE_FIELDS}]
+        update = [{"$set": fields}, _UNLEASE]
         self._jobs.update_many({"leaseOwner": token, "dedupeKey": {"$in": list(keys)}}, update)
 
     def _claimed(self, token: str) -> list[dict[str, Any]]:
