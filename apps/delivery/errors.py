@@ -191,3 +191,36 @@ class DatabaseUnreachable(Unavailable):
     """The MongoDB server that apps get their databases from does not answer."""
 
     code = "database_unreachable"
+
+
+class InvalidSelector(InvalidInput):
+    """A job's selectors or context hold a value that a key cannot tell from others."""
+
+    code = "invalid_selector"
+
+    def __init__(self, type_name: str) -> None:
+        super().__init__(f"A value of type {type_name} cannot be part of a process job.")
+
+
+class ProcessTransactionRequired(Conflict):
+    """A job was given a MongoDB session that has no transaction under way."""
+
+    code = "OON_PROCESS_TRANSACTION_REQUIRED"
+
+
+class LeaseLost(Conflict):
+    """The worker no longer holds its process job; whatever it writes now must change nothing."""
+
+    code = "lease_lost"
+
+
+class InvalidAppManifest(InvalidInput):
+    """`central.app.json` breaks rules; `details["issues"]` lists every one."""
+
+    code = "invalid_app_manifest"
+
+
+class MongodFailed(Unavailable):
+    """The mongod of the development requirements is missing or does not start."""
+
+    code = "mongod_failed"
