@@ -152,9 +152,7 @@ CACHES: dict[str, dict[str, Any]] = {
 if REDIS_URL:
     CACHES["default"]["OPTIONS"] = {"SOCKET_CONNECT_TIMEOUT": 2, "SOCKET_TIMEOUT": 2}
 
-MONGODB_URI = env.env_url(
-    "MONGODB_URI", "", help="Replica set for process jobs and shared files; empty: jobs in memory."
-)
+MONGODB_URI = env.env_url("MONGODB_URI", "", help="Replica set for process jobs and shared files.")
 
 LANGUAGE_CODE = env.env_choice(
     "LANGUAGE_CODE", "en", allowed=["en", "pt-br"], help="Language where the browser names none."
