@@ -76,7 +76,7 @@ def _leave_only(letter: OutboxEvent, chosen: str) -> None:
     """Count every other handler of the event as done, and the chosen one as not."""
     wanting = {handler.name for handler in registered() if handler.takes(letter.event_type)}
     HandlerState.objects.filter(event_id=letter.pk).delete()
-    handler_states.remember(letter.pk, wanting - {chosen})
+    handler_states.remember({letter.pk: wanting - {chosen}})
 
 
 def _log(

@@ -28,7 +28,6 @@ from apps.outbox.tracing import caused_by, without_trace
 logger = logging.getLogger(__name__)
 
 DEFAULT_BATCH_SIZE = 200
-BLOCKED_DELAY_SECONDS = 1
 
 
 @dataclass(slots=True)
@@ -155,15 +154,13 @@ class _Batch:
         return [event for event in self.events.values() if event.id not in self.ended]
 
     def _run_each(self, handler: Handler, events: Iterable[Event]) -> None:
+        waiting = []
         for event in events:
-            if self.must_stop() and not self._has_started(event):
-                self._give_back([event.id], 0, "released")
+            if self.must_stop():
+                waiting.append(event.id)
             else:
                 self._run_one(handler, event)
-
-    def _has_started(self, event: Event) -> bool:
-        """Whether a handler of it ran in this claim, so that its attempt counts."""
-        return bool(self.done[event.id]) or event.id in self.failures
+        self._give_back(waiting, 0, "released")
 
     def _run_one(self, handler: Handler, event: Event) -> bool:
         """Run one handler for one event; tells whether it succeeded."""
@@ -191,7 +188,7 @@ class _Batch:
         with transaction.atomic():
             handler.function(event)
             if others:
-                handler_states.remember(event.id, [handler.name])
+                handler_states.remember({event.id: [handler.name]})
                 self.with_states.add(event.id)
                 is_ours = EVENT_QUEUE.holds(event.id, token=self.claim.token)
             else:
@@ -205,15 +202,18 @@ class _Batch:
     def _run_ordered(self, handler: Handler, events: Sequence[Event]) -> None:
         """One after another within an aggregate; whoever comes after a failure waits."""
         blocked = ordering.blocked_aggregates(handler, events)
+        waiting: dict[int, list[int]] = defaultdict(list)
         for event in events:
             aggregate = (event.aggregate_type, event.aggregate_id)
-            if aggregate in blocked and blocked[aggregate] < event.id:
-                self._give_back([event.id], BLOCKED_DELAY_SECONDS, "released")
-            elif self.must_stop() and not self._has_started(event):
-                self._give_back([event.id], 0, "released")
-                blocked.setdefault(aggregate, event.id)
+            blocker = blocked.get(aggregate)
+            if blocker and blocker.event_id < event.id:
+                waiting[blocker.delay_seconds].append(event.id)
+            elif self.must_stop():
+                waiting[0].append(event.id)
             elif not self._run_one(handler, event):
-                blocked.setdefault(aggregate, event.id)
+                blocked.setdefault(aggregate, ordering.Blocker(event.id))
+        for delay, ids in waiting.items():
+            self._give_back(ids, delay, "released")
 
     def _run_batched(self, handler: Handler, events: Sequence[Event]) -> None:
         """One call with the latest event of each aggregate; it succeeds or fails for all.
@@ -269,7 +269,7 @@ class _Batch:
 
     def _write_failure(self, event_id: int, failure: _Failure) -> None:
         row = self.rows[event_id]
-        handler_states.remember(event_id, self.done[event_id])
+        handler_states.remember({event_id: self.done[event_id]})
         if row.is_last_attempt or failure.is_final:
             if EVENT_QUEUE.bury([row], token=self.claim.token, error=failure.error):
                 self._count([event_id], "dead")
@@ -284,13 +284,15 @@ class _Batch:
             self._count([event_id], "retried")
 
     def _give_back(self, ids: Sequence[int], delay_seconds: int, outcome: str) -> None:
-        """Write down what is done before others may take the events up, and let them go."""
-        for event_id in ids:
-            if self.done[event_id]:
-                handler_states.remember(event_id, self.done[event_id])
-        count = EVENT_QUEUE.release(ids, token=self.claim.token, delay_seconds=delay_seconds)
-        self.ended.update(ids)
-        self._count(ids[:count], outcome)
+        """Write down what is done before others may take the events up, and let them go.
+
+        One that a handler has failed stays with us: its attempt counts, and is written at the end.
+        """
+        going = [event_id for event_id in ids if event_id not in self.failures]
+        handler_states.remember({event_id: self.done[event_id] for event_id in going})
+        count = EVENT_QUEUE.release(going, token=self.claim.token, delay_seconds=delay_seconds)
+        self.ended.update(going)
+        self._count(going[:count], outcome)
 
     def _count(self, ids: Sequence[int], outcome: str) -> None:
         setattr(self.report, outcome, getattr(self.report, outcome) + len(ids))

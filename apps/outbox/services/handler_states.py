@@ -16,9 +16,13 @@ def done_handlers(event_ids: Sequence[int]) -> Mapping[int, set[str]]:
     return done
 
 
-def remember(event_id: int, names: Collection[str]) -> None:
-    """Write down that these handlers are done, so that a retry does not repeat them."""
-    states = [HandlerState(event_id=event_id, handler=name, is_done=True) for name in names]
+def remember(done: Mapping[int, Collection[str]]) -> None:
+    """Write down which handlers are done with which events, so that none of them is repeated."""
+    states = [
+        HandlerState(event_id=event_id, handler=name, is_done=True)
+        for event_id, names in done.items()
+        for name in names
+    ]
     HandlerState.objects.bulk_create(states, ignore_conflicts=True)
 
 
