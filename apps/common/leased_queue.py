@@ -9,6 +9,8 @@ rules are in docs/leases.md; in short:
   uncharged.
 - A row whose lease was lost is claimed alone, so that a row that kills its process takes nobody
   with it; with its attempts used up it goes to the dead letters as `worker lost`.
+- A row on its last attempt is claimed alone as well: a neighbour that killed their process would
+  otherwise use up that attempt before the row has started.
 - The database's clock decides.
 """
 
@@ -158,6 +160,7 @@ class LeasedQueue:
             )
             if not found:
                 return None
+            found = _before_last_attempts(found)
             execute(
                 f"UPDATE {self.table} SET status = 'processing', worker_token = %s,"  # noqa: S608
                 f" locked_at = {sql.now}, updated_at = {sql.now},"
@@ -368,6 +371,12 @@ def kept_alive(queue: LeasedQueue, token: str, *, lease_seconds: int) -> Iterato
     finally:
         stopped.set()
         thread.join()
+
+
+def _before_last_attempts(found: Sequence[Any]) -> Sequence[Any]:
+    """The rows before the first one whose attempts are nearly used up, or that one alone."""
+    last = (n for n, (_id, attempts, limit, *_) in enumerate(found) if attempts + 1 >= limit)
+    return found[: max(1, next(last, len(found)))]
 
 
 def _marks(values: Sequence[Any]) -> str:

@@ -34,9 +34,10 @@ def test_a_worker_killed_among_two_thousand_events_loses_and_doubles_nothing() -
     assert not OutboxDeadLetter.objects.exists()
 
 
-def test_one_killer_among_four_hundred_ends_as_exactly_one_dead_letter() -> None:
+@pytest.mark.parametrize("max_attempts", [1, 3])
+def test_one_killer_among_four_hundred_ends_as_exactly_one_dead_letter(max_attempts: int) -> None:
     events = [
-        NewEvent("DEADLY", "t", str(number), {"kills": number == 200}, max_attempts=3)
+        NewEvent("DEADLY", "t", str(number), {"kills": number == 200}, max_attempts=max_attempts)
         for number in range(400)
     ]
     publish_many(events, outside_transaction=True)
@@ -52,7 +53,7 @@ def test_one_killer_among_four_hundred_ends_as_exactly_one_dead_letter() -> None
                 seconds=120,
             )
             deaths += worker.poll() is not None
-    assert deaths == 3
+    assert deaths == max_attempts
     letter = OutboxDeadLetter.objects.get()
     assert (letter.aggregate_id, letter.last_error) == ("200", "worker lost")
     assert completed() == 399
