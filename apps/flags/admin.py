@@ -1,5 +1,6 @@
 """The rollout desk: flags, whom they reach, how they came to be so, and what is planned."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -262,19 +263,23 @@ class RolloutStepAdmin(ReadOnlyAdmin):
     @admin.action(description=gettext_lazy("Pause these rollouts"), permissions=["plan"])
     def pause(self, request: HttpRequest, chosen: QuerySet[RolloutStep]) -> None:
         """Stop what is still to come."""
-        self._count(request, sum(services.pause_rollout(name) for name in _names(chosen)))
+        self._move(request, chosen, services.pause_rollout)
 
     @admin.action(description=gettext_lazy("Resume these rollouts"), permissions=["plan"])
     def resume(self, request: HttpRequest, chosen: QuerySet[RolloutStep]) -> None:
         """Take paused steps up again."""
-        self._count(request, sum(services.resume_rollout(name) for name in _names(chosen)))
+        self._move(request, chosen, services.resume_rollout)
 
     @admin.action(description=gettext_lazy("Abort these rollouts"), permissions=["plan"])
     def abort(self, request: HttpRequest, chosen: QuerySet[RolloutStep]) -> None:
         """Give up what is still to come."""
-        self._count(request, sum(services.abort_rollout(name) for name in _names(chosen)))
+        self._move(request, chosen, services.abort_rollout)
 
-    def _count(self, request: HttpRequest, count: int) -> None:
+    def _move(
+        self, request: HttpRequest, chosen: QuerySet[RolloutStep], move: Callable[..., int]
+    ) -> None:
+        actor = request.user.get_username()
+        count = sum(move(name, actor=actor) for name in _names(chosen))
         text = ngettext("%(count)d step changed.", "%(count)d steps changed.", count)
         self.message_user(request, text % {"count": count})
 

@@ -15,6 +15,10 @@ class ChangeAction(models.TextChoices):
     TARGETED = "targeted", _("targeted")
     REVERTED = "reverted", _("reverted")
     STEPPED = "stepped", _("rollout step")
+    PLANNED = "planned", _("rollout planned")
+    PAUSED = "paused", _("rollout paused")
+    RESUMED = "resumed", _("rollout resumed")
+    ABORTED = "aborted", _("rollout aborted")
 
 
 class StepStatus(models.TextChoices):
@@ -24,3 +28,6 @@ class StepStatus(models.TextChoices):
     PAUSED = "paused", _("paused")
     APPLIED = "applied", _("applied")
     ABORTED = "aborted", _("aborted")
+
+
+OPEN_STATES = (StepStatus.PENDING, StepStatus.PAUSED)

@@ -173,12 +173,33 @@ def test_workers_that_wake_together_apply_each_step_once() -> None:
 
 def test_a_paused_rollout_waits_and_an_aborted_one_stays() -> None:
     plan_rollout("checkout", [(NOW + HOUR, 5)], actor="ana", now=NOW)
-    pause_rollout("checkout")
+    pause_rollout("checkout", actor="rui")
     assert apply_due_steps(now=NOW + 2 * HOUR) == 0
-    resume_rollout("checkout")
-    assert abort_rollout("checkout") == 1
+    resume_rollout("checkout", actor="eva")
+    assert abort_rollout("checkout", actor="ana") == 1
     assert apply_due_steps(now=NOW + 2 * HOUR) == 0
     assert RolloutStep.objects.get().status == StepStatus.ABORTED
+    assert abort_rollout("checkout", actor="ana") == 0
+    log = FlagChange.objects.order_by("pk").values_list("action", "actor")[1:]
+    assert list(log) == [
+        ("planned", "ana"),
+        ("paused", "rui"),
+        ("resumed", "eva"),
+        ("aborted", "ana"),
+    ]
+
+
+def test_a_deleted_flag_takes_its_rule_and_its_plan_along_and_both_come_back() -> None:
+    set_rule("checkout", actor="ana", denied=["spy"])
+    plan_rollout("checkout", [(NOW + HOUR, 5)], actor="ana", now=NOW)
+    delete_flag("checkout", actor="ana")
+    assert not FlagRule.objects.exists()
+    assert RolloutStep.objects.get().status == StepStatus.ABORTED
+    set_flag("checkout", actor="rui", is_enabled=True)
+    assert ask("spy")[1] != Reason.DENIED
+    gone = FlagChange.objects.filter(action=ChangeAction.DELETED, before__has_key="denied").get()
+    revert_change(gone.pk, actor="rui", reason="")
+    assert FlagRule.objects.get().denied == ["spy"]
 
 
 def test_a_new_plan_replaces_the_pending_one() -> None:

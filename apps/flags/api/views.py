@@ -143,21 +143,21 @@ class FlagViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Any]):
     @action(detail=True, methods=["post"], url_path="rollout/abort")
     def abort(self, request: Request, flag_name: str) -> Response:
         """Give up the steps that are still to come."""
-        services.abort_rollout(flag_name)
+        services.abort_rollout(flag_name, actor=_actor(request))
         return self._steps(flag_name)
 
     @extend_schema(request=None, responses=serializers.RolloutStepSerializer(many=True))
     @action(detail=True, methods=["post"], url_path="rollout/pause")
     def pause(self, request: Request, flag_name: str) -> Response:
         """Stop the steps that are still to come."""
-        services.pause_rollout(flag_name)
+        services.pause_rollout(flag_name, actor=_actor(request))
         return self._steps(flag_name)
 
     @extend_schema(request=None, responses=serializers.RolloutStepSerializer(many=True))
     @action(detail=True, methods=["post"], url_path="rollout/resume")
     def resume(self, request: Request, flag_name: str) -> Response:
         """Take paused steps up again."""
-        services.resume_rollout(flag_name)
+        services.resume_rollout(flag_name, actor=_actor(request))
         return self._steps(flag_name)
 
     @extend_schema(responses={200: None, 304: None})

@@ -8,9 +8,9 @@ from django.db import transaction
 
 from apps.common.observability import current_request_id
 from apps.flags import errors, evaluation
-from apps.flags.choices import ChangeAction
+from apps.flags.choices import OPEN_STATES, ChangeAction, StepStatus
 from apps.flags.evaluation import normalize_flag_name
-from apps.flags.models import FeatureFlag, FlagChange, FlagRule
+from apps.flags.models import FeatureFlag, FlagChange, FlagRule, RolloutStep
 from apps.flags.services.evaluating import announce_change
 from apps.flags.signals import flag_changed
 
@@ -55,17 +55,25 @@ def set_flag(
     flag.description = flag.description if description is None else description
     flag.updated_by = actor
     flag.save()
-    _write_down(name, action, before, _state(flag), actor=actor, reason=reason)
+    write_down(name, action, before, _state(flag), actor=actor, reason=reason)
     return flag
 
 
 @transaction.atomic
 def delete_flag(flag_name: str, *, actor: str, reason: str = "") -> None:
-    """Remove a flag: the environment or the code's fallback decides. Raises FlagNotFound."""
+    """Remove a flag with its rule and plan: the environment or the code's fallback decides.
+
+    Rule and row are logged apart, so that either can be brought back. Raises FlagNotFound.
+    """
     flag = lock_flag(flag_name)
-    before = _state(flag)
-    flag.delete()
-    _write_down(flag_name, ChangeAction.DELETED, before, None, actor=actor, reason=reason)
+    give_up_steps(flag.flag_name)
+    rule = FlagRule.objects.filter(flag_name=flag.flag_name).first()
+    for row, before in ((rule, rule and _rule_state(rule)), (flag, _state(flag))):
+        if row is not None:
+            row.delete()
+            write_down(
+                flag.flag_name, ChangeAction.DELETED, before, None, actor=actor, reason=reason
+            )
 
 
 @transaction.atomic
@@ -92,7 +100,7 @@ def set_rule(
         setattr(rule, name, value)
     check_rule(rule)
     rule.save()
-    _write_down(flag.flag_name, action, before, _rule_state(rule), actor=actor, reason=reason)
+    write_down(flag.flag_name, action, before, _rule_state(rule), actor=actor, reason=reason)
     return rule
 
 
@@ -150,6 +158,12 @@ def lock_flag(flag_name: str) -> FeatureFlag:
     return flag
 
 
+def give_up_steps(flag_name: str) -> int:
+    """End what is still planned for a flag; tells how many steps."""
+    steps = RolloutStep.objects.filter(flag_name=flag_name, status__in=OPEN_STATES)
+    return steps.update(status=StepStatus.ABORTED)
+
+
 @transaction.atomic
 def _switch(flag_names: Sequence[str], action: ChangeAction, *, actor: str, reason: str) -> int:
     is_killed = action == ChangeAction.KILLED
@@ -190,7 +204,7 @@ def _rule_state(rule: FlagRule) -> State:
     return values | {"expires_on": expires.isoformat() if expires else None}
 
 
-def _write_down(
+def write_down(
     name: str,
     action: ChangeAction,
     before: State | None,

@@ -9,9 +9,7 @@ from django.db import transaction
 from apps.flags import errors, evaluation
 from apps.flags.choices import ChangeAction, StepStatus
 from apps.flags.models import RolloutStep
-from apps.flags.services.changing import lock_flag, set_flag
-
-OPEN_STATES = (StepStatus.PENDING, StepStatus.PAUSED)
+from apps.flags.services.changing import give_up_steps, lock_flag, set_flag, write_down
 
 
 @transaction.atomic
@@ -29,30 +27,38 @@ def plan_rollout(
         if not 0 <= percent <= evaluation.FULL_PERCENT:
             raise errors.InvalidPercent(percent)
     flag = lock_flag(flag_name)  # two planners take turns, so one plan at most is open
-    abort_rollout(flag.flag_name)
+    give_up_steps(flag.flag_name)
     rows = [
         RolloutStep(flag_name=flag.flag_name, rollout_percent=percent, due_at=due_at, actor=actor)
         for due_at, percent in steps
     ]
     for row in rows:
         row.save()
+    _logged(len(rows), flag.flag_name, ChangeAction.PLANNED, actor=actor)
     return rows
 
 
-def pause_rollout(flag_name: str) -> int:
+@transaction.atomic
+def pause_rollout(flag_name: str, *, actor: str) -> int:
     """Stop the steps that are still to come; tells how many."""
-    return _move(flag_name, StepStatus.PENDING, StepStatus.PAUSED)
+    steps = RolloutStep.objects.filter(flag_name=flag_name, status=StepStatus.PENDING)
+    count = steps.update(status=StepStatus.PAUSED)
+    return _logged(count, flag_name, ChangeAction.PAUSED, actor=actor)
 
 
-def resume_rollout(flag_name: str) -> int:
+@transaction.atomic
+def resume_rollout(flag_name: str, *, actor: str) -> int:
     """Take the steps up again; those that fell due meanwhile are applied at once, in order."""
-    return _move(flag_name, StepStatus.PAUSED, StepStatus.PENDING)
+    steps = RolloutStep.objects.filter(flag_name=flag_name, status=StepStatus.PAUSED)
+    count = steps.update(status=StepStatus.PENDING)
+    return _logged(count, flag_name, ChangeAction.RESUMED, actor=actor)
 
 
-def abort_rollout(flag_name: str) -> int:
+@transaction.atomic
+def abort_rollout(flag_name: str, *, actor: str) -> int:
     """Give up what is still to come; the percentage stays where it is."""
-    steps = RolloutStep.objects.filter(flag_name=flag_name, status__in=OPEN_STATES)
-    return steps.update(status=StepStatus.ABORTED)
+    count = give_up_steps(flag_name)
+    return _logged(count, flag_name, ChangeAction.ABORTED, actor=actor)
 
 
 def apply_due_steps(*, now: datetime) -> int:
@@ -70,7 +76,7 @@ def _apply_steps_of(flag_name: str, *, now: datetime) -> int:
     try:
         flag = lock_flag(flag_name)
     except errors.FlagNotFound:
-        abort_rollout(flag_name)
+        give_up_steps(flag_name)
         return 0
     # Read under the lock: another worker may have applied them while we waited for it.
     steps = RolloutStep.objects.filter(
@@ -90,6 +96,17 @@ def _apply_steps_of(flag_name: str, *, now: datetime) -> int:
     return count
 
 
-def _move(flag_name: str, current: StepStatus, wanted: StepStatus) -> int:
-    steps = RolloutStep.objects.filter(flag_name=flag_name, status=current)
-    return steps.update(status=wanted)
+def _logged(count: int, flag_name: str, action: ChangeAction, *, actor: str) -> int:
+    """Write down that so many steps moved, unless none did."""
+    if count:
+        steps = RolloutStep.objects.filter(flag_name=flag_name).exclude(status=StepStatus.APPLIED)
+        planned = [
+            {
+                "due_at": step.due_at.isoformat(),
+                "rollout_percent": step.rollout_percent,
+                "status": step.status,
+            }
+            for step in steps
+        ]
+        write_down(flag_name, action, None, {"steps": planned}, actor=actor, reason="")
+    return count
