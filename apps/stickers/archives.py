@@ -5,7 +5,9 @@ An archive is a ZIP file: WhatsApp's `contents.json` form, or a `.wastickers` fi
 """
 
 import json
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,6 +19,17 @@ MAX_ENTRIES = 400
 MAX_ENTRY_BYTES = 3_000_000
 MAX_TOTAL_BYTES = 60_000_000
 CONTENTS_NAME = "contents.json"
+
+# What damage, encryption and unknown methods make zipfile raise; the names come from its source.
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+)
 
 ReadFile = Callable[[str], bytes]
 
@@ -49,7 +62,11 @@ def read_packs(path: Path) -> list[PackSource]:
         return _from_contents(_folder_reader(path.parent))
     if not zipfile.is_zipfile(path):
         raise errors.ArchiveRefused("This is neither a folder nor a ZIP archive.", path=path.name)
-    with zipfile.ZipFile(path) as archive:
+    try:
+        opened = zipfile.ZipFile(path)
+    except UNREADABLE as error:
+        raise errors.ArchiveRefused("The archive is damaged.", path=path.name) from error
+    with opened as archive:
         names = _safe_names(archive)
         read = _archive_reader(archive)
         has_contents = CONTENTS_NAME in names
@@ -57,10 +74,11 @@ def read_packs(path: Path) -> list[PackSource]:
 
 
 def is_safe_name(name: str) -> bool:
-    """Whether a name stays below the folder that it is unpacked into."""
+    """Whether a name is one at all and stays below the folder that it is unpacked into."""
     path = PurePosixPath(name.replace("\\", "/"))
     has_drive = len(name) > 1 and name[1] == ":"
-    return not path.is_absolute() and ".." not in path.parts and not has_drive and "\0" not in name
+    is_clean = bool(name) and "\0" not in name
+    return is_clean and not path.is_absolute() and ".." not in path.parts and not has_drive
 
 
 def _folder_reader(folder: Path) -> ReadFile:
@@ -71,7 +89,7 @@ def _folder_reader(folder: Path) -> ReadFile:
             raise errors.ArchiveRefused("A name leads out of the folder.", name=name)
         file = (root / name).resolve()
         if not file.is_relative_to(root) or not file.is_file():
-            raise errors.ArchiveRefused("A file is missing.", name=name)
+            raise errors.ArchiveFileMissing(name)
         if file.stat().st_size > MAX_ENTRY_BYTES:
             raise errors.ArchiveRefused("A file is too large.", name=name)
         return file.read_bytes()
@@ -84,7 +102,9 @@ def _archive_reader(archive: zipfile.ZipFile) -> ReadFile:
         try:
             with archive.open(name) as file:
                 data = file.read(MAX_ENTRY_BYTES + 1)
-        except (KeyError, zipfile.BadZipFile, OSError, RuntimeError) as error:
+        except KeyError as error:
+            raise errors.ArchiveFileMissing(name) from error
+        except UNREADABLE as error:
             raise errors.ArchiveRefused("A file cannot be read.", name=name) from error
         if len(data) > MAX_ENTRY_BYTES:
             raise errors.ArchiveRefused("A file is too large.", name=name)
@@ -111,7 +131,7 @@ def _from_contents(read: ReadFile) -> list[PackSource]:
     try:
         packs = json.loads(read(CONTENTS_NAME))["sticker_packs"]
         return [_pack(entry, read) for entry in packs]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise errors.ArchiveRefused("contents.json is not of the known form.") from error
 
 
@@ -122,9 +142,7 @@ def _pack(entry: dict[str, Any], read: ReadFile) -> PackSource:
     def read_of_pack(name: str) -> bytes:
         try:
             return read(f"{identifier}/{name}")
-        except errors.ArchiveRefused as refusal:
-            if refusal.message.startswith("A file is too large"):
-                raise
+        except errors.ArchiveFileMissing:
             return read(name)
 
     return PackSource(

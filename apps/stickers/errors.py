@@ -137,6 +137,13 @@ class ArchiveRefused(InvalidInput):
         super().__init__(message, details=values)
 
 
+class ArchiveFileMissing(ArchiveRefused):
+    """A file that a pack names is not in its folder or archive."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("A file is missing.", name=name)
+
+
 class PackNotFound(NotFound):
     """No such pack, or not one that the caller may see."""
 

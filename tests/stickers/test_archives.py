@@ -1,10 +1,13 @@
 """Packs are read from folders and archives, and nothing leads out of them."""
 
+import contextlib
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from apps.stickers import archives, errors
 from tests.stickers.factories import webp_bytes
@@ -97,3 +100,43 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     file.write_bytes(b"not a zip")
     with pytest.raises(errors.ArchiveRefused):
         archives.read_packs(file)
+
+
+def test_a_file_beside_contents_json_is_found_and_a_missing_one_named(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+    (folder / "1" / "b.webp").rename(folder / "b.webp")
+    assert len(archives.read_packs(folder)[0].stickers) == 2
+    (folder / "b.webp").unlink()
+    with pytest.raises(errors.ArchiveFileMissing) as refused:
+        archives.read_packs(folder)
+    assert refused.value.details == {"name": "b.webp"}
+
+
+def test_a_damaged_directory_is_refused(tmp_path: Path) -> None:
+    path = make_zip(tmp_path / "p.wastickers", {"title.txt": b"t", "1.webp": b"x"})
+    path.write_bytes(path.read_bytes().replace(b"PK\x01\x02", b"PK\x00\x00", 1))
+    with pytest.raises(errors.ArchiveRefused, match="damaged"):
+        archives.read_packs(path)
+
+
+def test_contents_nested_without_end_are_refused(tmp_path: Path) -> None:
+    (tmp_path / archives.CONTENTS_NAME).write_text("[" * 100_000)
+    with pytest.raises(errors.ArchiveRefused, match="known form"):
+        archives.read_packs(tmp_path)
+
+
+@given(damage=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=6))
+@settings(max_examples=400, deadline=None)
+def test_whatever_is_damaged_an_archive_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, damage: list[tuple[int, int]]
+) -> None:
+    path = tmp_path_factory.mktemp("zip") / "p.wastickers"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("title.txt", "author.txt", "1.webp", "2.webp"):
+            archive.writestr(name, name.encode() * 20)
+    data = bytearray(path.read_bytes())
+    for place, value in damage:
+        data[place % len(data)] = value
+    path.write_bytes(data)
+    with contextlib.suppress(errors.ArchiveRefused):
+        archives.read_packs(path)
