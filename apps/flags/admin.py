@@ -133,7 +133,10 @@ class FeatureFlagAdmin(ModelAdmin):
         percent = min(FULL_PERCENT, max(0, int(request.GET.get("percent") or 0)))
         definition = _definition(flag, percent)
         return JsonResponse(
-            {"count": queries.preview_count(definition), "of": queries.PREVIEW_SUBJECTS}
+            {
+                "count": queries.preview_count(definition, services.snapshot()),
+                "of": queries.PREVIEW_SUBJECTS,
+            }
         )
 
     def change_view(
@@ -308,16 +311,18 @@ def _definition(flag: FeatureFlag, percent: int) -> FlagDefinition:
     return with_rule(definition, known.rule if known else None)
 
 
+def _preview(definition: FlagDefinition) -> dict[str, int]:
+    count = queries.preview_count(definition, services.snapshot())
+    return {"count": count, "of": queries.PREVIEW_SUBJECTS}
+
+
 def _desk(flag: FeatureFlag, subject: str) -> dict[str, Any]:
     definition = _definition(flag, flag.rollout_percent)
     found = evaluate_within(services.snapshot(), definition, subject) if subject else None
     return {
         "subject": subject,
         "found": found,
-        "preview": {
-            "count": queries.preview_count(definition),
-            "of": queries.PREVIEW_SUBJECTS,
-        },
+        "preview": _preview(definition),
         "chart": charts.step_line(queries.percent_history(flag.flag_name)),
         "steps": RolloutStep.objects.filter(flag_name=flag.flag_name),
         "changes": FlagChange.objects.filter(flag_name=flag.flag_name)[:SHOWN_CHANGES],

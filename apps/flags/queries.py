@@ -1,6 +1,6 @@
 """What operators ask of flags."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -55,10 +55,15 @@ def _staleness(
     return found
 
 
-def preview_count(definition: FlagDefinition, *, subjects: int = PREVIEW_SUBJECTS) -> int:
-    """Of so many made-up subjects, how many would have the feature."""
+def preview_count(
+    definition: FlagDefinition,
+    flags: Mapping[str, FlagDefinition],
+    *,
+    subjects: int = PREVIEW_SUBJECTS,
+) -> int:
+    """Of so many made-up subjects, how many would have the feature beside the other flags."""
     return sum(
-        evaluation.evaluate_within({}, definition, f"subject-{number}").value
+        evaluation.evaluate_within(flags, definition, f"subject-{number}").value
         for number in range(subjects)
     )
 
