@@ -373,7 +373,7 @@ def kept_alive(queue: LeasedQueue, token: str, *, lease_seconds: int) -> Iterato
         thread.join()
 
 
-def _before_last_attempts(found: Sequence[Any]) -> Sequence[Any]:
+def _before_last_attempts(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """The rows before the first one whose attempts are nearly used up, or that one alone."""
     last = (n for n, (_id, attempts, limit, *_) in enumerate(found) if attempts + 1 >= limit)
     return found[: max(1, next(last, len(found)))]

@@ -67,13 +67,12 @@ def delete_flag(flag_name: str, *, actor: str, reason: str = "") -> None:
     """
     flag = lock_flag(flag_name)
     give_up_steps(flag.flag_name)
-    rule = FlagRule.objects.filter(flag_name=flag.flag_name).first()
-    for row, before in ((rule, rule and _rule_state(rule)), (flag, _state(flag))):
-        if row is not None:
-            row.delete()
-            write_down(
-                flag.flag_name, ChangeAction.DELETED, before, None, actor=actor, reason=reason
-            )
+    gone = {"actor": actor, "reason": reason}
+    for rule in FlagRule.objects.filter(flag_name=flag.flag_name):
+        write_down(flag.flag_name, ChangeAction.DELETED, _rule_state(rule), None, **gone)
+        rule.delete()
+    write_down(flag.flag_name, ChangeAction.DELETED, _state(flag), None, **gone)
+    flag.delete()
 
 
 @transaction.atomic
