@@ -49,6 +49,8 @@ def asked_reason(
         "action": action,
         "chosen": chosen[:MAX_SHOWN],
         "count": chosen.count(),
+        "is_whole_filter": request.POST.get("select_across") == "1",
+        "keys": request.POST.getlist(ACTION_CHECKBOX_NAME),
         "is_reason_missing": bool(request.POST.get("confirmed")),
         "action_checkbox_name": ACTION_CHECKBOX_NAME,
     }

@@ -19,7 +19,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import DatabaseError, connection, models, transaction
@@ -55,10 +55,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Rows taken under one fencing token."""
+    """Rows taken under one fencing token; `is_reclaimed` when a lost worker held them before."""
 
     token: str
     rows: tuple[Row, ...]
+    is_reclaimed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +86,12 @@ class LeasedQueue:
 
     # -- taking work
 
-    def claim(
-        self,
-        limit: int,
-        *,
-        lease_seconds: int,
-        group: str | None = None,
-        excluded: Mapping[str, Sequence[str]] | None = None,
-    ) -> Claim | None:
+    def claim(self, limit: int, *, lease_seconds: int, group: str | None = None) -> Claim | None:
         """Take one row of a lost lease alone, or else up to `limit` due rows of one priority.
 
-        `excluded` leaves out rows by the values of a column (paused event types). None when there
-        is nothing due.
+        None when there is nothing due.
         """
-        where, parameters = self._filters(group, excluded)
+        where, parameters = self._filter(group)
         return retry_deadlocks(
             lambda: (
                 self._claim_lost(lease_seconds, where, parameters)
@@ -108,7 +101,7 @@ class LeasedQueue:
 
     def seconds_until_due(self, *, group: str | None = None) -> float | None:
         """How long until the next pending row may start; 0 when one already may, None without."""
-        where, parameters = self._filters(group, None)
+        where, parameters = self._filter(group)
         waits = [
             -float(age)
             for priority in self._priorities(where, parameters)
@@ -141,7 +134,7 @@ class LeasedQueue:
                 return None
             (row,) = claim.rows
             if row.attempts <= row.max_attempts:
-                return claim
+                return replace(claim, is_reclaimed=True)
             self.bury([row], token=claim.token, error=WORKER_LOST)
         return None
 
@@ -197,17 +190,8 @@ class LeasedQueue:
         )
         return float(found[0][0]) if found else None
 
-    def _filters(
-        self, group: str | None, excluded: Mapping[str, Sequence[str]] | None
-    ) -> tuple[str, list[Any]]:
-        where, parameters = "", []
-        if group is not None:
-            where, parameters = f" AND {self.group} = %s", [group]
-        for column, values in (excluded or {}).items():
-            if values:
-                where += f" AND {column} NOT IN ({_marks(values)})"
-                parameters += list(values)
-        return where, parameters
+    def _filter(self, group: str | None) -> tuple[str, list[Any]]:
+        return ("", []) if group is None else (f" AND {self.group} = %s", [group])
 
     # -- ending work: each needs the claim's token and tells how many rows it changed
 

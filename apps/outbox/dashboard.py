@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max, Q
 
 from apps.outbox.choices import LeaseStatus
-from apps.outbox.models import OutboxEvent
+from apps.outbox.histograms import COMPLETED, quantile
+from apps.outbox.models import HandlerTiming, OutboxEvent
 from apps.outbox.queries import DepthRow, depth_by_type, oldest_due_seconds, paused_types
 
-THROUGHPUT_MINUTES = 5
-# Completed events are found by the time they fell due, which has an index.
-DUE_WITHIN = timedelta(hours=24)
+SHOWN_MINUTES = 30
+RATE_MINUTES = 5
 SAMPLE_SIZE = 1000
-MEDIAN, HIGH = 0.5, 0.95
+MEDIAN, HIGH, HIGHEST = 0.5, 0.95, 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,26 @@ class LatencyRow:
     count: int
     median_seconds: float
     p95_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerRow:
+    """How long calls of a handler took in the last half hour, over all workers, in milliseconds."""
+
+    handler: str
+    calls: int
+    median_ms: float
+    p95_ms: float
+    p99_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class MinuteRow:
+    """How many events completed in a minute, and that as a share of the busiest, in percent."""
+
+    minute: datetime
+    count: int
+    percent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +63,26 @@ class Dashboard:
     """Everything the page shows."""
 
     per_minute: float
+    minutes: Sequence[MinuteRow]
     oldest_due_seconds: float
     depth: Sequence[DepthRow]
     latency: Sequence[LatencyRow]
+    handlers: Sequence[HandlerRow]
     failing: Sequence[FailingRow]
     paused: Sequence[str]
 
 
 def dashboard(*, now: datetime) -> Dashboard:
     """The present figures, in a number of queries that does not depend on the rows."""
+    notes = _notes(now)
+    minutes = _minutes(notes.pop(COMPLETED, []), now)
     return Dashboard(
-        per_minute=_completed_per_minute(now),
+        per_minute=sum(row.count for row in minutes[-RATE_MINUTES:]) / RATE_MINUTES,
+        minutes=minutes,
         oldest_due_seconds=oldest_due_seconds(),
         depth=depth_by_type(),
         latency=_latency(),
+        handlers=[_handler_row(name, notes[name]) for name in sorted(notes)],
         failing=_failing(),
         paused=paused_types(),
     )
@@ -67,13 +93,31 @@ def percentile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def _completed_per_minute(now: datetime) -> float:
-    recent = OutboxEvent.objects.filter(
-        status=LeaseStatus.COMPLETED,
-        available_at__gte=now - DUE_WITHIN,
-        processed_at__gte=now - timedelta(minutes=THROUGHPUT_MINUTES),
-    )
-    return recent.count() / THROUGHPUT_MINUTES
+def _notes(now: datetime) -> dict[str, list[HandlerTiming]]:
+    """What all workers noted in the last half hour, by handler."""
+    since = now - timedelta(minutes=SHOWN_MINUTES)
+    notes: dict[str, list[HandlerTiming]] = defaultdict(list)
+    for note in HandlerTiming.objects.filter(noted_at__gte=since):
+        notes[note.handler].append(note)
+    return notes
+
+
+def _minutes(notes: Sequence[HandlerTiming], now: datetime) -> list[MinuteRow]:
+    """The last half hour, also the minutes in which nothing completed; the present one is last."""
+    counts: dict[int, int] = defaultdict(int)
+    for note in notes:
+        counts[int((now - note.noted_at).total_seconds() // 60)] += note.calls
+    busiest = max(counts.values(), default=0) or 1
+    return [
+        MinuteRow(now - timedelta(minutes=ago), counts[ago], round(100 * counts[ago] / busiest))
+        for ago in reversed(range(SHOWN_MINUTES))
+    ]
+
+
+def _handler_row(name: str, notes: Sequence[HandlerTiming]) -> HandlerRow:
+    buckets = [sum(column) for column in zip(*(note.buckets for note in notes), strict=True)]
+    median, high, highest = (1000 * quantile(buckets, s) for s in (MEDIAN, HIGH, HIGHEST))
+    return HandlerRow(name, sum(buckets), median, high, highest)
 
 
 def _latency() -> list[LatencyRow]:

@@ -5,24 +5,27 @@ from collections.abc import Iterable
 from prometheus_client import Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from apps.outbox import queries
+from apps.outbox import histograms, queries
 
 EVENTS = Counter(
     "pombo_outbox_events", "Events by type and outcome of a run.", ["event_type", "outcome"]
 )
 HANDLER_SECONDS = Histogram(
-    "pombo_outbox_handler_seconds", "Mean time of a handler per event of a batch.", ["handler"]
+    "pombo_outbox_handler_seconds", "How long calls of a handler took.", ["handler"]
 )
 
 
 def count_events(event_type: str, outcome: str, count: int) -> None:
     """Count events that were completed, retried, released, held, or became dead letters."""
     EVENTS.labels(event_type, outcome).inc(count)
+    if outcome == "completed":
+        histograms.complete(count)
 
 
-def observe_handler(handler: str, seconds: float, events: int) -> None:
-    """Note how long a handler took, per event."""
-    HANDLER_SECONDS.labels(handler).observe(seconds / events)
+def observe_call(handler: str, seconds: float) -> None:
+    """Note how long one call of a handler took, for Prometheus and for the dashboard."""
+    HANDLER_SECONDS.labels(handler).observe(seconds)
+    histograms.observe(handler, seconds)
 
 
 def collect() -> Iterable[Metric]:

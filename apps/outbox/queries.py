@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Count
+from django.utils.translation import gettext
 
 from apps.common.dialects import dialect, fetch
 from apps.outbox.choices import LeaseStatus
 from apps.outbox.events import HELD_UNTIL
-from apps.outbox.models import OutboxEvent, PausedType
+from apps.outbox.models import FailedAttempt, OutboxEvent, PausedType, RedriveLog
 
 HELD = "held"
 OPEN_STATES = (LeaseStatus.PENDING, LeaseStatus.PROCESSING, LeaseStatus.FAILED)
@@ -55,11 +57,43 @@ def paused_types() -> list[str]:
     return list(PausedType.objects.order_by("pk").values_list("pk", flat=True))
 
 
-def dead_event_ids(*, ids: Sequence[int] = (), event_type: str | None = None) -> list[int]:
-    """Dead events by id or by type, in id order."""
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """One thing that happened to an event: a failed attempt, its death, or a decision about it."""
+
+    at: datetime
+    what: str
+    who: str
+    text: str
+
+
+def timeline(event: OutboxEvent) -> Sequence[TimelineEntry]:
+    """What happened to an event since it was published, oldest first."""
+    entries = []
+    for attempt in FailedAttempt.objects.filter(event_id=event.pk):
+        what = gettext("attempt %(number)d failed") % {"number": attempt.attempt}
+        entries.append(TimelineEntry(attempt.failed_at, what, attempt.handler, attempt.error))
+    for entry in RedriveLog.objects.filter(event_id=event.pk).order_by("pk"):
+        what = entry.get_action_display()
+        entries.append(TimelineEntry(entry.created_at, what, entry.actor, entry.reason))
+    entries.sort(key=lambda entry: entry.at)
+    # The columns have whole seconds: where the first and the last entry belong is known without.
+    entries.insert(0, TimelineEntry(event.created_at, gettext("published"), "", ""))
+    if event.processed_at is not None:
+        what = event.get_status_display()
+        entries.append(TimelineEntry(event.processed_at, what, "", event.last_error or ""))
+    return entries
+
+
+def dead_event_ids(
+    *, ids: Sequence[int] = (), event_type: str | None = None, aggregate_id: str | None = None
+) -> list[int]:
+    """Dead events by id, type or aggregate, in id order."""
     dead = OutboxEvent.objects.filter(status=LeaseStatus.FAILED)
     if ids:
         dead = dead.filter(pk__in=ids)
     if event_type:
         dead = dead.filter(event_type=event_type)
+    if aggregate_id:
+        dead = dead.filter(aggregate_id=aggregate_id)
     return list(dead.order_by("pk").values_list("pk", flat=True))

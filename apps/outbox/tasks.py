@@ -3,7 +3,14 @@
 from django.conf import settings
 from django.utils import timezone
 
-from apps.outbox.services import prune, release_held, residency, webhook_delivery
+from apps.outbox.services import (
+    attempts,
+    prune,
+    release_held,
+    residency,
+    timings,
+    webhook_delivery,
+)
 
 
 def drain(slot: str = "1") -> None:
@@ -12,8 +19,10 @@ def drain(slot: str = "1") -> None:
 
 
 def prune_completed() -> None:
-    """Every hour: delete completed events and webhook attempts past their retention."""
+    """Every hour: delete completed events, attempts and timings past their retention."""
     prune(older_than_seconds=settings.OUTBOX_RETENTION_DAYS * 86_400)
+    attempts.forget(older_than_days=settings.OUTBOX_RETENTION_DAYS)
+    timings.forget_old()
     webhook_delivery.prune_attempts(older_than_days=settings.WEBHOOK_LOG_DAYS, now=timezone.now())
 
 

@@ -12,7 +12,7 @@ from apps.outbox.dashboard import dashboard, percentile
 from apps.outbox.errors import Cancelled
 from apps.outbox.events import Event
 from apps.outbox.registry import handles
-from apps.outbox.services import drain, pause_type, publish
+from apps.outbox.services import drain, pause_type, publish, timings
 
 pytestmark = pytest.mark.django_db
 
@@ -27,6 +27,7 @@ def make_traffic(count: int) -> None:
         for event_type in ("FINE", "BROKEN", "PAUSED"):
             publish(event_type, "t", str(number))
     drain(5)
+    timings.note()
 
 
 def test_figures_tell_what_flows_waits_and_fails() -> None:
@@ -37,6 +38,10 @@ def test_figures_tell_what_flows_waits_and_fails() -> None:
     assert "no such pack" in figures.failing[0].last_error
     assert [(row.event_type, row.count) for row in figures.latency] == [("FINE", 5)]
     assert figures.paused == ["PAUSED"]
+    assert (len(figures.minutes), figures.minutes[-1].count) == (30, 5)
+    (broken,) = figures.handlers
+    assert (broken.handler.rpartition(".")[2], broken.calls) == ("broken", 5)
+    assert 0 < broken.median_ms <= broken.p95_ms <= broken.p99_ms
 
 
 def test_the_number_of_queries_does_not_grow(

@@ -7,11 +7,22 @@ import pytest
 
 from apps.outbox import registry
 from apps.outbox.errors import Cancelled, Snoozed
-from apps.outbox.events import Event
-from apps.outbox.models import HandlerState, OutboxDeadLetter, OutboxEvent
+from apps.outbox.events import Event, NewEvent
+from apps.outbox.models import HandlerState, OutboxDeadLetter, OutboxEvent, PausedType
+from apps.outbox.queue import EVENT_QUEUE
 from apps.outbox.registry import handles
 from apps.outbox.retry import RetryPolicy
-from apps.outbox.services import drain, edit_and_redrive, pause_type, publish, redrive, resume_type
+from apps.outbox.services import (
+    drain,
+    edit_and_redrive,
+    hold_reason,
+    pause_type,
+    publish,
+    publish_many,
+    redrive,
+    release_held,
+    resume_type,
+)
 
 AT_ONCE = RetryPolicy(base_seconds=0, factor=1, jitter=0)
 
@@ -214,9 +225,31 @@ def test_a_paused_type_waits_and_others_go_on() -> None:
     pause_type("X", actor="ana", reason="target is down")
     drain(5)
     assert states() == ["pending", "completed"]
+    assert hold_reason(OutboxEvent.objects.get(event_type="X"), paused={"X"}) == "paused"
     assert resume_type("X")
     drain(5)
     assert states() == ["completed", "completed"]
+
+
+def test_a_paused_backlog_costs_later_claims_nothing_and_lets_the_worker_sleep() -> None:
+    publish_many(NewEvent("X", "t", str(number), {}) for number in range(50))
+    pause_type("X", actor="ana", reason="target is down")
+    assert drain(5).held == 50
+    assert EVENT_QUEUE.claim(10, lease_seconds=60) is None
+    assert (EVENT_QUEUE.seconds_until_due() or 0) > 1e6
+    assert set(OutboxEvent.objects.values_list("attempts", flat=True)) == {0}
+
+
+def test_a_release_leaves_paused_types_and_closed_aggregates_held() -> None:
+    publish("X", "t", "1")
+    publish("Y", "t", "1")
+    for event_type in ("X", "Y"):
+        pause_type(event_type, actor="ana", reason="target is down")
+    drain(5)
+    PausedType.objects.filter(pk="Y").delete()
+    assert release_held() == 1
+    drain(5)
+    assert states() == ["pending", "completed"]
 
 
 def test_a_second_redrive_moves_nothing() -> None:

@@ -1,9 +1,12 @@
 """The operator's pages of the outbox: what waits, what died, who decided what."""
 
-from django.contrib import admin
+from typing import Any
+
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -14,9 +17,13 @@ from django.utils.translation import ngettext
 from unfold.admin import ModelAdmin
 
 from apps.common.admin import ReadOnlyAdmin, asked_reason
+from apps.common.errors import DomainError
 from apps.outbox.dashboard import dashboard
+from apps.outbox.events import HELD_UNTIL
+from apps.outbox.forms import RedriveForm
 from apps.outbox.models import OutboxDeadLetter, OutboxEvent, PausedType, RedriveLog
-from apps.outbox.services import discard, hold_reason, redrive
+from apps.outbox.queries import timeline
+from apps.outbox.services import discard, edit_and_redrive, pause_type, redrive, resume_type
 
 
 @admin.register(OutboxEvent)
@@ -48,9 +55,8 @@ class OutboxEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("state"), ordering="status")
     def state(self, event: OutboxEvent) -> str:
-        if hold_reason(event):
-            return str(_("held back"))
-        return event.get_status_display()
+        is_held = event.available_at == HELD_UNTIL
+        return str(_("held back")) if is_held else event.get_status_display()
 
     @admin.display(description=_("age"), ordering="created_at")
     def age(self, event: OutboxEvent) -> str:
@@ -67,6 +73,54 @@ class OutboxDeadLetterAdmin(ReadOnlyAdmin):
     search_fields = ["=outbox_event_id", "aggregate_id"]
     ordering = ["-failed_at"]
     actions = ["redrive", "discard"]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """The letter with its payload and timeline, and the form that sends it back."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        letter = get_object_or_404(OutboxDeadLetter, pk=object_id)
+        event = get_object_or_404(OutboxEvent, pk=letter.outbox_event_id)
+        form = RedriveForm(event, request.POST or None)
+        if request.method == "POST":
+            if not self.has_redrive_permission(request):
+                raise PermissionDenied
+            if form.is_valid() and self._sent_back(request, event, form):
+                return HttpResponseRedirect(reverse("admin:outbox_outboxdeadletter_changelist"))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Dead letter %(type)s %(id)s") % {"type": event.event_type, "id": event.pk},
+            "opts": self.opts,
+            "event": event,
+            "timeline": timeline(event),
+            "form": form,
+            "may_redrive": self.has_redrive_permission(request),
+        }
+        return TemplateResponse(request, "outbox/admin/dead_letter.html", context)
+
+    def _sent_back(self, request: HttpRequest, event: OutboxEvent, form: RedriveForm) -> bool:
+        """Whether the service took it; what it refuses is shown beside the form."""
+        wish = form.cleaned_data
+        decision = {
+            "actor": request.user.get_username(),
+            "reason": wish["reason"],
+            "handler": wish["handler"] or None,
+        }
+        try:
+            if form.is_edited:
+                edit_and_redrive(event.pk, wish["payload"], **decision)
+            else:
+                redrive([event.pk], **decision)
+        except DomainError as refusal:
+            form.add_error("payload", refusal.message)
+            return False
+        self.message_user(request, _("The event was sent back."), messages.SUCCESS)
+        return True
 
     @admin.display(description=_("event"))
     def event(self, letter: OutboxDeadLetter) -> str:
@@ -113,10 +167,22 @@ class PausedTypeAdmin(ModelAdmin):
     list_display = ["event_type", "paused_by", "reason", "paused_at"]
     fields = ["event_type", "reason"]
 
+    def has_change_permission(self, request: HttpRequest, obj: PausedType | None = None) -> bool:
+        """A pause is made or ended, never changed."""
+        return False
+
     def save_model(self, request: HttpRequest, obj: PausedType, form: object, change: bool) -> None:
-        """Note who paused it."""
-        obj.paused_by = request.user.get_username()
-        super().save_model(request, obj, form, change)
+        """Pause the type in the name of whoever asks."""
+        pause_type(obj.event_type, actor=request.user.get_username(), reason=obj.reason)
+
+    def delete_model(self, request: HttpRequest, obj: PausedType) -> None:
+        """Take the type up again."""
+        resume_type(obj.event_type)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[PausedType]) -> None:
+        """Take the chosen types up again."""
+        for paused in queryset:
+            resume_type(paused.event_type)
 
 
 @admin.register(RedriveLog)

@@ -48,18 +48,33 @@ class DeadLetterSerializer(serializers.ModelSerializer[OutboxDeadLetter]):
 
 
 class DecisionSerializer(serializers.Serializer[Any]):
-    """What is decided about which dead letters, and why."""
+    """Which dead letters are meant, by id or all of a type (and aggregate), and why."""
 
     ids = serializers.ListField(
-        child=serializers.IntegerField(min_value=1), min_length=1, max_length=1000
+        child=serializers.IntegerField(min_value=1), max_length=1000, default=list
     )
+    event_type = serializers.CharField(max_length=96, default=None)
+    aggregate_id = serializers.CharField(max_length=128, default=None)
     reason = serializers.CharField(max_length=255)
+
+    def validate(self, wish: dict[str, Any]) -> dict[str, Any]:
+        """Deciding about everything at once has to be said by naming the type."""
+        if not wish["ids"] and not wish["event_type"]:
+            raise serializers.ValidationError({"ids": "Name events or an event_type."})
+        return wish
+
+
+class RedriveSerializer(DecisionSerializer):
+    """Which dead letters go back, and whether to one handler only (its dotted name)."""
+
+    handler = serializers.CharField(max_length=150, default=None)
 
 
 class MendedSerializer(serializers.Serializer[Any]):
     """A new payload for a dead letter, and why."""
 
     payload = serializers.DictField()
+    handler = serializers.CharField(max_length=150, default=None)
     reason = serializers.CharField(max_length=255)
 
 

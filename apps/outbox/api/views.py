@@ -39,13 +39,17 @@ class DeadLetterViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[OutboxDea
     serializer_class = serializers.DeadLetterSerializer
     filterset_fields = ["event_type", "aggregate_type", "aggregate_id"]
 
-    @extend_schema(request=serializers.DecisionSerializer, responses={200: None})
+    @extend_schema(request=serializers.RedriveSerializer, responses={200: None})
     @action(detail=False, methods=["post"])
     def redrive(self, request: Request) -> Response:
         """Send events back, in id order; a second call moves nothing."""
-        wish = _valid(serializers.DecisionSerializer(data=request.data))
-        actor = request.user.get_username()
-        moved = services.redrive(wish["ids"], actor=actor, reason=wish["reason"])
+        wish = _valid(serializers.RedriveSerializer(data=request.data))
+        moved = services.redrive(
+            _meant(wish),
+            actor=request.user.get_username(),
+            reason=wish["reason"],
+            handler=wish["handler"],
+        )
         return Response({"redriven": moved})
 
     @extend_schema(request=serializers.DecisionSerializer, responses={200: None})
@@ -54,7 +58,7 @@ class DeadLetterViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[OutboxDea
         """Delete events for good; the log keeps their payloads."""
         wish = _valid(serializers.DecisionSerializer(data=request.data))
         actor = request.user.get_username()
-        gone = services.discard(wish["ids"], actor=actor, reason=wish["reason"])
+        gone = services.discard(_meant(wish), actor=actor, reason=wish["reason"])
         return Response({"discarded": gone})
 
     @extend_schema(
@@ -65,7 +69,11 @@ class DeadLetterViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[OutboxDea
         """Replace the payload of a dead event and send it back."""
         wish = _valid(serializers.MendedSerializer(data=request.data))
         event = services.edit_and_redrive(
-            int(pk), wish["payload"], actor=request.user.get_username(), reason=wish["reason"]
+            int(pk),
+            wish["payload"],
+            actor=request.user.get_username(),
+            reason=wish["reason"],
+            handler=wish["handler"],
         )
         return Response(serializers.EventSerializer(event).data)
 
@@ -96,6 +104,12 @@ class PausedTypeViewSet(viewsets.ViewSet):
         """Take a type up again; one that is not paused is no error."""
         services.resume_type(pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _meant(wish: dict[str, Any]) -> list[int]:
+    return queries.dead_event_ids(
+        ids=wish["ids"], event_type=wish["event_type"], aggregate_id=wish["aggregate_id"]
+    )
 
 
 def _valid(wish: Serializer[Any]) -> dict[str, Any]:

@@ -29,6 +29,30 @@ class HandlerState(models.Model):
         return f"{self.handler} · {self.event_id}"
 
 
+class FailedAttempt(models.Model):
+    """One failed attempt of an event: what failed, how, and when it was to be tried again.
+
+    Without a handler the worker itself was lost. Only failures are written down, so that events
+    that just complete cost nothing.
+    """
+
+    event_id = fields.BigUnsignedField(_("event"), db_index=True)
+    attempt = models.PositiveSmallIntegerField(_("attempt"))
+    handler = models.CharField(_("handler"), max_length=150, blank=True)
+    error = models.CharField(_("error"), max_length=255)
+    retry_seconds = models.PositiveIntegerField(_("again after seconds"), null=True)
+    failed_at = models.DateTimeField(_("failed"), auto_now_add=True, db_index=True)
+
+    class Meta:
+        db_table = "outbox_failed_attempt"
+        verbose_name = _("failed attempt")
+        verbose_name_plural = _("failed attempts")
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.event_id} · {self.attempt}"
+
+
 class PausedType(models.Model):
     """An event type that workers leave alone until it is resumed."""
 
@@ -44,6 +68,28 @@ class PausedType(models.Model):
 
     def __str__(self) -> str:
         return self.event_type
+
+
+class HandlerTiming(models.Model):
+    """How long one handler's calls took in one worker since its last note, as a histogram.
+
+    `buckets` counts calls by the upper bounds in `histograms.BOUNDS`; the last count is of those
+    beyond. A row without a handler counts the events that completed. Kept for a day; the
+    dashboard reads the last half hour.
+    """
+
+    handler = models.CharField(_("handler"), max_length=150, blank=True)
+    calls = models.PositiveIntegerField(_("calls"))
+    buckets = models.JSONField(_("buckets"))
+    noted_at = models.DateTimeField(_("noted"), auto_now_add=True, db_index=True)
+
+    class Meta:
+        db_table = "outbox_handler_timing"
+        verbose_name = _("handler timing")
+        verbose_name_plural = _("handler timings")
+
+    def __str__(self) -> str:
+        return f"{self.handler} · {self.calls}"
 
 
 class DrainSlot(models.Model):

@@ -36,10 +36,16 @@ def redrive(
 
 @transaction.atomic
 def edit_and_redrive(
-    event_id: int, payload: Mapping[str, Any], *, actor: str, reason: str
+    event_id: int,
+    payload: Mapping[str, Any],
+    *,
+    actor: str,
+    reason: str,
+    handler: str | None = None,
 ) -> OutboxEvent:
     """Replace a dead letter's payload and send it back; the log keeps the former payload.
 
+    With `handler` only that one runs again, the others count as done.
     Raises DeadLetterNotFound when the event is not (or no longer) dead, InvalidPayload where a
     declared type's schema is broken.
     """
@@ -53,6 +59,8 @@ def edit_and_redrive(
     letter.payload = with_trace(dict(payload), trace)
     letter.save(update_fields=["payload", "updated_at"])
     EVENT_QUEUE.redrive([event_id])
+    if handler is not None:
+        _leave_only(letter, handler)
     waking.wake_on_commit()
     letter.refresh_from_db()
     return letter

@@ -6,12 +6,13 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
 
-from apps.common.dialects import as_datetime, as_json
-from apps.common.leased_queue import Claim, Row, kept_alive
+from apps.common.dialects import as_datetime, as_json, retry_deadlocks
+from apps.common.leased_queue import WORKER_LOST, Claim, Row, kept_alive
 from apps.outbox import metrics
 from apps.outbox.errors import Cancelled, LeaseLost, Snoozed
 from apps.outbox.events import Event
@@ -19,7 +20,7 @@ from apps.outbox.models import RedriveLog
 from apps.outbox.queries import paused_types
 from apps.outbox.queue import EVENT_QUEUE
 from apps.outbox.registry import Handler, registered
-from apps.outbox.services import handler_states, ordering
+from apps.outbox.services import attempts, handler_states, ordering, timings
 from apps.outbox.services.holding import hold_back, is_open
 from apps.outbox.stopping import stop_requested
 from apps.outbox.timeouts import limited_to
@@ -46,9 +47,15 @@ class DrainReport:
 class _Failure:
     """Why an event did not complete; the handler with the earliest next try decides when."""
 
-    error: str
+    errors: dict[str, str]
     delay_seconds: float
     is_final: bool = False
+
+    @property
+    def text(self) -> str:
+        """The latest error, with the handler's short name."""
+        name, error = next(reversed(self.errors.items()))
+        return f"{name.rpartition('.')[2]}: {error}"
 
 
 def drain(max_seconds: float, batch_size: int = DEFAULT_BATCH_SIZE) -> DrainReport:
@@ -60,15 +67,12 @@ def drain(max_seconds: float, batch_size: int = DEFAULT_BATCH_SIZE) -> DrainRepo
         return stop_requested.is_set() or time.monotonic() >= deadline
 
     while not must_stop():
-        claim = EVENT_QUEUE.claim(
-            batch_size,
-            lease_seconds=settings.OUTBOX_LEASE_SECONDS,
-            excluded={"event_type": paused_types()},
-        )
+        claim = EVENT_QUEUE.claim(batch_size, lease_seconds=settings.OUTBOX_LEASE_SECONDS)
         if claim is None:
             break
         with kept_alive(EVENT_QUEUE, claim.token, lease_seconds=settings.OUTBOX_LEASE_SECONDS):
             _Batch(claim, report, must_stop).run()
+    timings.note_sometimes()
     return report
 
 
@@ -102,6 +106,9 @@ class _Batch:
 
     def _read_events(self) -> None:
         self.report.claimed += len(self.claim.rows)
+        if self.claim.is_reclaimed:
+            (lost,) = self.claim.rows
+            attempts.note(lost.id, lost.attempts - 1, {"": WORKER_LOST}, retry_seconds=0)
         self.rows = {row.id: row for row in sorted(self.claim.rows, key=lambda row: row.id)}
         redriven = self._redriven_ids()
         for row in self.rows.values():
@@ -125,10 +132,11 @@ class _Batch:
         return set(ids)
 
     def _held(self) -> list[int]:
+        paused = set(paused_types())
         return [
             event.id
             for event in self.events.values()
-            if not is_open(event.aggregate_type, event.aggregate_id)
+            if event.event_type in paused or not is_open(event.aggregate_type, event.aggregate_id)
         ]
 
     # -- running handlers
@@ -141,14 +149,12 @@ class _Batch:
         ]
         if not events:
             return
-        started = time.perf_counter()
         if handler.batch:
             self._run_batched(handler, events)
         elif handler.ordered:
             self._run_ordered(handler, events)
         else:
             self._run_each(handler, events)
-        metrics.observe_handler(handler.name, time.perf_counter() - started, len(events))
 
     def _open_events(self) -> list[Event]:
         return [event for event in self.events.values() if event.id not in self.ended]
@@ -164,6 +170,7 @@ class _Batch:
 
     def _run_one(self, handler: Handler, event: Event) -> bool:
         """Run one handler for one event; tells whether it succeeded."""
+        started = time.perf_counter()
         try:
             with limited_to(handler.timeout_seconds), caused_by(event.id, event.trace):
                 if handler.transactional:
@@ -179,6 +186,8 @@ class _Batch:
         except Exception as error:  # noqa: BLE001 (a handler may raise anything; it is written down)
             self._record_failure(handler, event, error)
             return False
+        finally:
+            metrics.observe_call(handler.name, time.perf_counter() - started)
         self.done[event.id].add(handler.name)
         return True
 
@@ -231,6 +240,7 @@ class _Batch:
 
     def _run_batch(self, handler: Handler, groups: Sequence[Sequence[Event]]) -> None:
         events = [event for group in groups for event in group]
+        started = time.perf_counter()
         try:
             with limited_to(handler.timeout_seconds):
                 handler.function([group[-1] for group in groups])
@@ -242,16 +252,15 @@ class _Batch:
         else:
             for event in events:
                 self.done[event.id].add(handler.name)
+        finally:
+            metrics.observe_call(handler.name, time.perf_counter() - started)
 
     def _record_failure(self, handler: Handler, event: Event, error: Exception) -> None:
         delay = handler.retry.delay_seconds(event.attempts, rng=self.rng)
-        known = self.failures.get(event.id)
-        text = f"{handler.name.rpartition('.')[2]}: {type(error).__name__}: {error}"
-        self.failures[event.id] = _Failure(
-            error=text,
-            delay_seconds=min(delay, known.delay_seconds) if known else delay,
-            is_final=isinstance(error, Cancelled) or bool(known and known.is_final),
-        )
+        known = self.failures.setdefault(event.id, _Failure({}, delay))
+        known.errors[handler.name] = f"{type(error).__name__}: {error}"
+        known.delay_seconds = min(delay, known.delay_seconds)
+        known.is_final = known.is_final or isinstance(error, Cancelled)
         fields = {"handler": handler.name, "event_id": event.id, "attempts": event.attempts}
         logger.warning("outbox.handler_failed", extra=fields, exc_info=error)
 
@@ -265,23 +274,30 @@ class _Batch:
             handler_states.forget([i for i in finished if i in self.with_states])
         for event_id, failure in self.failures.items():
             if event_id not in self.ended:
-                self._write_failure(event_id, failure)
+                outcome = retry_deadlocks(partial(self._write_failure, event_id, failure))
+                if outcome:
+                    self._count([event_id], outcome)
 
-    def _write_failure(self, event_id: int, failure: _Failure) -> None:
+    @transaction.atomic
+    def _write_failure(self, event_id: int, failure: _Failure) -> str | None:
+        """What became of the event; None when it was no longer ours."""
         row = self.rows[event_id]
+        is_final = row.is_last_attempt or failure.is_final
+        if is_final:
+            changed = EVENT_QUEUE.bury([row], token=self.claim.token, error=failure.text)
+        else:
+            changed = EVENT_QUEUE.retry(
+                [event_id],
+                token=self.claim.token,
+                error=failure.text,
+                delay_seconds=failure.delay_seconds,
+            )
+        if not changed:
+            return None
         handler_states.remember({event_id: self.done[event_id]})
-        if row.is_last_attempt or failure.is_final:
-            if EVENT_QUEUE.bury([row], token=self.claim.token, error=failure.error):
-                self._count([event_id], "dead")
-            return
-        changed = EVENT_QUEUE.retry(
-            [event_id],
-            token=self.claim.token,
-            error=failure.error,
-            delay_seconds=failure.delay_seconds,
-        )
-        if changed:
-            self._count([event_id], "retried")
+        delay = None if is_final else failure.delay_seconds
+        attempts.note(event_id, row.attempts, failure.errors, retry_seconds=delay)
+        return "dead" if is_final else "retried"
 
     def _give_back(self, ids: Sequence[int], delay_seconds: int, outcome: str) -> None:
         """Write down what is done before others may take the events up, and let them go.

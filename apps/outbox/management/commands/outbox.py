@@ -39,7 +39,10 @@ class Command(BaseCommand):
         if name in {"redrive", "discard"}:
             action.add_argument("ids", nargs="*", type=int, help="Events; with --type all of it.")
             action.add_argument("--type", dest="event_type")
+            action.add_argument("--aggregate", dest="aggregate_id", help="Only of this aggregate.")
             action.add_argument("--dry-run", action="store_true")
+        if name == "redrive":
+            action.add_argument("--handler", help="Only this one (dotted name) runs again.")
         if name in {"redrive", "discard", "pause"}:
             action.add_argument("--reason", required=True)
         if name in {"pause", "resume"}:
@@ -66,12 +69,13 @@ class Command(BaseCommand):
         """Handle due events here."""
         return dataclasses.asdict(services.drain(seconds, batch))
 
-    def redrive(self, *, reason: str, **options: Any) -> dict[str, Any]:
+    def redrive(self, *, reason: str, handler: str | None, **options: Any) -> dict[str, Any]:
         """Send the chosen dead letters back."""
         ids = self._chosen(**options)
         if options["dry_run"]:
             return {"would_redrive": ids}
-        return {"redriven": services.redrive(ids, actor=_actor(), reason=reason)}
+        moved = services.redrive(ids, actor=_actor(), reason=reason, handler=handler)
+        return {"redriven": moved}
 
     def discard(self, *, reason: str, **options: Any) -> dict[str, Any]:
         """Delete the chosen dead letters."""
@@ -95,10 +99,12 @@ class Command(BaseCommand):
             raise CommandError(f"{event_type} is not paused.")
         return {"paused": queries.paused_types()}
 
-    def _chosen(self, *, ids: list[int], event_type: str | None, **options: Any) -> list[int]:
+    def _chosen(
+        self, *, ids: list[int], event_type: str | None, aggregate_id: str | None, **options: Any
+    ) -> list[int]:
         if not ids and not event_type:
             raise CommandError("Name events or a --type.")
-        return queries.dead_event_ids(ids=ids, event_type=event_type)
+        return queries.dead_event_ids(ids=ids, event_type=event_type, aggregate_id=aggregate_id)
 
     def _print(self, result: dict[str, Any]) -> None:
         for name, value in result.items():
