@@ -19,7 +19,7 @@ class Periodic:
     args: tuple[str, ...] = ()
 
 
-CLASSIFY, REBUILD = "classification_cycle", "rebuild_cycle"
+CLASSIFY, CURATE, REBUILD = "classification_cycle", "curation_cycle", "rebuild_cycle"
 # One worker of a cluster always stays free for tasks that are not resident.
 _DRAIN_SLOTS = range(1, settings.WORKER_PROCESSES)
 
@@ -34,6 +34,7 @@ SCHEDULES: tuple[Periodic, ...] = (
     Periodic("delivery: refresh fleet", "apps.delivery.tasks.refresh_fleet", 2),
     Periodic("flags: apply due steps", "apps.flags.tasks.apply_due_steps", 1),
     Periodic("stickers: classify", "apps.stickers.tasks.schedule_cycle", 2, args=(CLASSIFY,)),
+    Periodic("stickers: curate", "apps.stickers.tasks.schedule_cycle", 3, args=(CURATE,)),
     Periodic("stickers: rebuild", "apps.stickers.tasks.schedule_cycle", 4, args=(REBUILD,)),
     Periodic("outbox: prune completed events", "apps.outbox.tasks.prune_completed", 60),
     Periodic("whatsapp_auth: forget by age", "apps.whatsapp_auth.tasks.prune_identities", 60),

@@ -19,8 +19,9 @@ from apps.flags.services import is_enabled
 from apps.outbox.retry import RetryPolicy
 from apps.outbox.stopping import stop_requested
 from apps.stickers.choices import WorkerTaskType
+from apps.stickers.curation.rules import Mode
 from apps.stickers.models import WorkerTask, WorkerTaskDeadLetter
-from apps.stickers.services import classification_cycle, snapshots
+from apps.stickers.services import classification_cycle, curation, snapshots
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +37,7 @@ SCHEDULED_PRIORITY = {
     WorkerTaskType.CURATION_CYCLE: 55,
     WorkerTaskType.REBUILD_CYCLE: 50,
 }
+CURATION_ACTOR = "worker"
 RETRY = RetryPolicy(base_seconds=5)
 
 TASK_QUEUE = LeasedQueue(
@@ -140,11 +142,26 @@ def _classification_cycle(now: datetime) -> None:
         enqueue_task(WorkerTaskType.CLASSIFICATION_CYCLE)
 
 
+def _curation_cycle(now: datetime) -> None:
+    _curate(Mode.ADDITIONS, WorkerTaskType.CURATION_CYCLE, now=now)
+
+
 def _rebuild_cycle(now: datetime) -> None:
     snapshots.refresh_stale(now=now)
+    _curate(Mode.REBUILD, WorkerTaskType.REBUILD_CYCLE, now=now)
+
+
+def _curate(mode: Mode, task_type: WorkerTaskType, *, now: datetime) -> None:
+    """One run of the curation; packs that changed meanwhile have their turn in another."""
+    if not settings.CURATION_ENABLED:
+        return
+    report = curation.run_curation(mode, actor=CURATION_ACTOR, now=now, keeps_quiet=True)
+    if report.skipped:
+        enqueue_task(task_type)
 
 
 CYCLES: Mapping[WorkerTaskType, Callable[[datetime], None]] = {
     WorkerTaskType.CLASSIFICATION_CYCLE: _classification_cycle,
+    WorkerTaskType.CURATION_CYCLE: _curation_cycle,
     WorkerTaskType.REBUILD_CYCLE: _rebuild_cycle,
 }
