@@ -22,8 +22,19 @@ HOUR = 3600
 
 pytestmark = [
     pytest.mark.chaos,
+    pytest.mark.mysql,
     pytest.mark.skipif(not PrivateMariaDB.is_available(), reason="needs MariaDB's programs"),
 ]
+
+
+def settings_for(server: PrivateMariaDB) -> dict[str, str]:
+    return {"DATABASE_URL": server.url(DATABASE), "DJANGO_SETTINGS_MODULE": "tests.settings"}
+
+
+def manage(settings: dict[str, str], *command: str) -> None:
+    """Run a command of Pombo to its end."""
+    with running("-m", "django", *command, **settings) as process:
+        assert process.wait(120) == 0
 
 
 class Work:
@@ -32,12 +43,8 @@ class Work:
     def __init__(self, server: PrivateMariaDB) -> None:
         self.server = server
         self._true_time = f"FROM_UNIXTIME({int(time.time()) + HOUR // 2})"
-        self.settings = {
-            "DATABASE_URL": server.url(DATABASE),
-            "DJANGO_SETTINGS_MODULE": "tests.settings",
-        }
-        with running("-m", "django", "migrate", "--verbosity=0", **self.settings) as migrating:
-            assert migrating.wait(120) == 0
+        self.settings = settings_for(server)
+        manage(self.settings, "migrate", "--verbosity=0")
         server.query(
             "INSERT INTO domain_event_outbox (event_type, aggregate_type, aggregate_id, payload)"
             f" SELECT 'COUNTED', 't', seq, '{{}}' FROM seq_1_to_{EVENTS}",
@@ -88,6 +95,32 @@ def test_workers_outlive_a_restart_of_the_database(work: Work, sign: int) -> Non
         wait_until(lambda: work.completed() == EVENTS, seconds=60 + EVENTS / 50)
         assert (first.poll(), second.poll()) == (None, None)
     work.assert_done_once()
+
+
+def test_a_cluster_outlives_missing_tables_and_a_restart(tmp_path: Path) -> None:
+    with private_mariadb(tmp_path) as server:
+        settings = settings_for(server)
+        events = [
+            f"INSERT INTO domain_event_outbox (event_type, aggregate_type, aggregate_id, payload)"
+            f" VALUES ('NEWS', 't', '{number}', '{{}}')"
+            for number in (1, 2)
+        ]
+
+        def completed() -> int:
+            query = "SELECT COUNT(*) FROM domain_event_outbox WHERE status = 'completed'"
+            return int(server.query(query, DATABASE)[0][0])
+
+        with running("manage.py", "qcluster", **settings) as cluster:
+            wait_until(lambda: server.query("SHOW PROCESSLIST", DATABASE)[1:], seconds=60)
+            manage(settings, "migrate", "--verbosity=0")
+            manage(settings, "sync_schedules")
+            server.query(events[0], DATABASE)
+            wait_until(lambda: completed() == 1, seconds=120)
+            server.stop()
+            server.start()
+            server.query(events[1], DATABASE)
+            wait_until(lambda: completed() == 2, seconds=120)
+            assert cluster.poll() is None
 
 
 @pytest.mark.skipif(clock_library() is None, reason="needs Debian's package faketime")

@@ -20,6 +20,7 @@ SUBJECTS = [f"user-{number}" for number in range(20)]
 
 pytestmark = [
     pytest.mark.chaos,
+    pytest.mark.mysql,
     pytest.mark.skipif(not PrivateMariaDB.is_available(), reason="needs MariaDB's programs"),
 ]
 
