@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 from rest_framework.routers import SimpleRouter
 
-from apps.delivery.api import rollout_views, usage_views, views
+from apps.delivery.api import manifest_views, rollout_views, usage_views, views
 
 router = SimpleRouter()
 router.register("delivery/plans", views.PlanViewSet, basename="delivery-plan")
@@ -55,6 +55,16 @@ usage_urlpatterns = [
 urlpatterns: list[URLPattern | URLResolver] = [
     *router.urls,
     *usage_urlpatterns,
+    path(
+        "delivery/manifest-check/",
+        manifest_views.ManifestCheckView.as_view(),
+        name="delivery-manifest-check",
+    ),
+    path(
+        "delivery/apps/<slug:code>/manifest/",
+        manifest_views.AppManifestView.as_view(),
+        name="delivery-app-manifest",
+    ),
     path("delivery/members/", rollout_views.MemberView.as_view(), name="delivery-members"),
     path("delivery/cluster/", rollout_views.ClusterView.as_view(), name="delivery-cluster"),
 ]

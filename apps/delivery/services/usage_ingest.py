@@ -24,6 +24,7 @@ from apps.delivery.services.usage_counters import (
     lock_totals,
     terms_of,
 )
+from apps.delivery.services.usage_rows import EventRow, insert_events
 from apps.delivery.usage.events import Refusal, UsageReport, broken_rule, place_in_time
 from apps.delivery.usage.periods import local_day
 from apps.delivery.usage.terms import Terms
@@ -59,7 +60,7 @@ class _Counter:
     metric: UsageMetric
     terms: Terms | None
     units: int = 0
-    events: list[UsageEvent] = field(default_factory=list)
+    events: list[EventRow] = field(default_factory=list)
 
     def has_room(self, quantity: int) -> bool:
         """Whether so much more stays within the hard limit; an event counts whole or not at all."""
@@ -67,7 +68,7 @@ class _Counter:
         taken = self.total.used + self.total.reserved + self.units
         return ceiling is None or quantity == 0 or taken + quantity <= ceiling
 
-    def add(self, event: UsageEvent) -> None:
+    def add(self, event: EventRow) -> None:
         """Count an event."""
         self.units += event.quantity
         self.events.append(event)
@@ -94,11 +95,11 @@ Metrics = dict[int, UsageMetric]
 
 def _judged(
     reports: Sequence[UsageReport], now: datetime
-) -> tuple[Verdicts, dict[int, UsageEvent], Metrics]:
+) -> tuple[Verdicts, dict[int, EventRow], Metrics]:
     """Refusals by place in the batch, and the rows of what may count."""
     metrics = _metrics_of(reports)
     verdicts: Verdicts = {}
-    events: dict[int, UsageEvent] = {}
+    events: dict[int, EventRow] = {}
     zones: dict[str, ZoneInfo] = {}
     for place, report in enumerate(reports):
         metric = metrics.get((report.app_code, report.metric_code))
@@ -120,7 +121,7 @@ def _metrics_of(reports: Sequence[UsageReport]) -> dict[tuple[str, str], UsageMe
 
 def _event_of(
     report: UsageReport, metric: UsageMetric, zones: dict[str, ZoneInfo], now: datetime
-) -> UsageEvent | Refusal:
+) -> EventRow | Refusal:
     if refusal := broken_rule(report):
         return refusal
     app: App = metric.app
@@ -129,7 +130,7 @@ def _event_of(
     period = place_in_time(occurred_at, now=now, zone=zone, anchor_day=app.billing_day)
     if isinstance(period, Refusal):
         return period
-    return UsageEvent(
+    return EventRow(
         metric_id=metric.pk,
         event_id=report.event_id,
         digest=report.digest,
@@ -142,7 +143,7 @@ def _event_of(
     )
 
 
-def _stored(events: dict[int, UsageEvent], metrics: Metrics, now: datetime) -> Verdicts:
+def _stored(events: dict[int, EventRow], metrics: Metrics, now: datetime) -> Verdicts:
     """Count the rows. The same id in two periods at once can collide; the second look sees it."""
     ids = ensure_totals({(event.metric_id, event.period) for event in events.values()})
     terms = terms_of(metrics.values())
@@ -158,7 +159,7 @@ def _stored(events: dict[int, UsageEvent], metrics: Metrics, now: datetime) -> V
 
 @transaction.atomic
 def _store(
-    events: dict[int, UsageEvent],
+    events: dict[int, EventRow],
     metrics: Metrics,
     terms: dict[int, Terms],
     total_ids: list[int],
@@ -181,13 +182,13 @@ def _store(
     return verdicts
 
 
-def _verdict(event: UsageEvent, known: str | None, counter: _Counter) -> Acceptance | Refusal:
+def _verdict(event: EventRow, known: str | None, counter: _Counter) -> Acceptance | Refusal:
     if known is not None:
         return Acceptance.DUPLICATE if known == event.digest else Refusal.EVENT_CONFLICT
     return Acceptance.ACCEPTED if counter.has_room(event.quantity) else Refusal.LIMIT_REACHED
 
 
-def _known_digests(events: dict[int, UsageEvent]) -> dict[tuple[int, str], str]:
+def _known_digests(events: dict[int, EventRow]) -> dict[tuple[int, str], str]:
     """The payloads of ids that are counted already."""
     ids: defaultdict[int, set[str]] = defaultdict(set)
     for event in events.values():
@@ -202,7 +203,7 @@ def _known_digests(events: dict[int, UsageEvent]) -> dict[tuple[int, str], str]:
 
 def _write(counters: list[_Counter], now: datetime) -> None:
     """The rows, one UPDATE for each counter in the order of the locks, and due alerts."""
-    UsageEvent.objects.bulk_create(event for counter in counters for event in counter.events)
+    insert_events([event for counter in counters for event in counter.events])
     for counter in counters:
         UsageTotal.objects.filter(pk=counter.total.pk).update(
             used=F("used") + counter.units, event_count=F("event_count") + len(counter.events)
