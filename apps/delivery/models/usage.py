@@ -183,6 +183,12 @@ class UsageTotal(models.Model):
     reserved = models.PositiveBigIntegerField(_("reserved"), default=0)
     event_count = models.PositiveBigIntegerField(_("events"), default=0)
     checked_at = models.DateTimeField(_("checked"), null=True, blank=True)
+    final_terms = models.JSONField(
+        _("terms at the end"),
+        null=True,
+        blank=True,
+        help_text=_("What the plan said when the period closed; later changes leave it alone."),
+    )
 
     class Meta:
         db_table = "delivery_usage_total"

@@ -1,5 +1,6 @@
 """Everything that writes usage."""
 
+from apps.delivery.services.usage_checks import TotalsReport, check_totals
 from apps.delivery.services.usage_counters import RecomputeReport, recompute
 from apps.delivery.services.usage_ingest import Acceptance, Outcome, ingest
 from apps.delivery.services.usage_reservations import (
@@ -15,6 +16,8 @@ __all__ = [
     "Ask",
     "Outcome",
     "RecomputeReport",
+    "TotalsReport",
+    "check_totals",
     "commit",
     "expire_reservations",
     "ingest",

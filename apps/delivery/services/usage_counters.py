@@ -102,17 +102,20 @@ def lock_totals(ids: Collection[int]) -> dict[CounterKey, UsageTotal]:
     return {(row.metric_id, row.period): row for row in rows}
 
 
-def recompute(app: str, metric: str, period: str | date, *, now: datetime) -> RecomputeReport:
+def recompute(
+    app: str, metric: str, period: str | date, *, now: datetime, is_rehearsal: bool = False
+) -> RecomputeReport:
     """Count the events and reservations of a period anew and mend its counter if it differs.
 
     `period` is the period's first day. Safe to repeat and to run beside reporting apps: the
-    counter is locked while its events are summed. Raises UsageMetricNotFound.
+    counter is locked while its events are summed. A rehearsal tells the difference and changes
+    nothing. Raises UsageMetricNotFound.
     """
     found = find_metric(app, metric)
     first_day = date.fromisoformat(period) if isinstance(period, str) else period
     total_id = ensure_totals([(found.pk, first_day)])[found.pk, first_day]
-    report = retry_deadlocks(lambda: _recompute(found, total_id, now))
-    if report.is_corrected:
+    report = retry_deadlocks(lambda: _recompute(found, total_id, now, is_rehearsal=is_rehearsal))
+    if report.is_corrected and not is_rehearsal:
         extra = {
             "app_code": app,
             "metric": metric,
@@ -125,7 +128,9 @@ def recompute(app: str, metric: str, period: str | date, *, now: datetime) -> Re
 
 
 @transaction.atomic
-def _recompute(metric: UsageMetric, total_id: int, now: datetime) -> RecomputeReport:
+def _recompute(
+    metric: UsageMetric, total_id: int, now: datetime, *, is_rehearsal: bool
+) -> RecomputeReport:
     total = next(iter(lock_totals([total_id]).values()))
     counted = UsageEvent.objects.filter(metric=metric, period=total.period).aggregate(
         used=Sum("quantity"), event_count=Count("pk")
@@ -143,10 +148,11 @@ def _recompute(metric: UsageMetric, total_id: int, now: datetime) -> RecomputeRe
         event_count_before=total.event_count,
         event_count=counted["event_count"],
     )
-    UsageTotal.objects.filter(pk=total.pk).update(
-        used=report.used,
-        reserved=report.reserved,
-        event_count=report.event_count,
-        checked_at=now,
-    )
+    if not is_rehearsal:
+        UsageTotal.objects.filter(pk=total.pk).update(
+            used=report.used,
+            reserved=report.reserved,
+            event_count=report.event_count,
+            checked_at=now,
+        )
     return report
