@@ -56,7 +56,8 @@ def with_included(totals: QuerySet[UsageTotal]) -> QuerySet[Any]:
         plan_id=OuterRef("metric__app__plan_id"), metric_code=OuterRef("metric__code")
     )
     rows: QuerySet[Any] = totals.annotate(included=Subquery(limits.values("included")[:1]))
-    return rows.annotate(share=Cast("used", FloatField()) / Cast("included", FloatField()))
+    rows = rows.annotate(share=Cast("used", FloatField()) / Cast("included", FloatField()))
+    return rows
 
 
 def top_consumers() -> QuerySet[Any]:
