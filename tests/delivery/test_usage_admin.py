@@ -209,3 +209,14 @@ def test_a_contradiction_is_shown_at_its_field(page: Client) -> None:
     assert answer.status_code == 200
     assert "Must not lie below what is included" in answer.content.decode()
     assert not PlanLimit.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "Invoice preview"), ("pt-br", "Prévia da fatura")]
+)
+def test_the_page_speaks_both_languages(page: Client, language: str, text: str) -> None:
+    app = make_metric(included=100, **BLOCKS).app
+    address = reverse("admin:delivery_app_usage", args=[app.pk])
+    shown = page.get(address, headers={"accept-language": language}).content.decode()
+    assert text in shown
+    assert " style=" not in shown.split("<main")[-1].split('class="usage"')[-1]

@@ -25,6 +25,7 @@ from apps.delivery.models import (
     UsageTotal,
 )
 from apps.delivery.services.usage import recompute
+from apps.delivery.usage.charts import level_of
 
 TOP_CONSUMERS = 10
 # The longest period and the days that a late event may take.
@@ -55,8 +56,9 @@ def with_included(totals: QuerySet[UsageTotal]) -> QuerySet[Any]:
     limits = PlanLimit.objects.filter(
         plan_id=OuterRef("metric__app__plan_id"), metric_code=OuterRef("metric__code")
     )
-    rows: QuerySet[Any] = totals.annotate(included=Subquery(limits.values("included")[:1]))
-    rows = rows.annotate(share=Cast("used", FloatField()) / Cast("included", FloatField()))
+    included = Subquery(limits.values("included")[:1])
+    share = Cast("used", FloatField()) / Cast(included, FloatField())
+    rows: QuerySet[Any] = totals.annotate(included=included, share=share)
     return rows
 
 
@@ -90,7 +92,8 @@ class UsageTotalAdmin(MetricRowAdmin):
         if total.included is None:
             return format_html("{}", _now("no limit"))
         return format_html(
-            '<progress max="{}" value="{}"></progress> {}',
+            '<progress class="share level-{}" max="{}" value="{}"></progress> {}',
+            level_of(total.used, total.included),
             total.included or 1,
             min(total.used, total.included or 1),
             total.included,

@@ -56,11 +56,12 @@ def limit_bar(used: int, reserved: int, included: int | None, ceiling: int | Non
         reserved_width=WIDTH * reserved // whole,
         included_x=None if included is None else WIDTH * included // whole,
         ceiling_x=None if ceiling is None else WIDTH * ceiling // whole,
-        level=_level(used, included),
+        level=level_of(used, included),
     )
 
 
-def _level(used: int, included: int | None) -> str:
+def level_of(used: int, included: int | None) -> str:
+    """How near usage is to what is included: calm, near or over."""
     if included is None or (included == 0 and used == 0):
         return "calm"
     if used >= included:
