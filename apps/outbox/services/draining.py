@@ -28,7 +28,8 @@ from apps.outbox.tracing import caused_by, without_trace
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_BATCH_SIZE = 200
+# Commits are what costs: twice and a half as many events a commit drained nearly twice as fast.
+DEFAULT_BATCH_SIZE = 500
 
 
 @dataclass(slots=True)
