@@ -8,7 +8,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView as ApiDocsView
 from apps.common import health, metrics
 
 APPS_WITH_API = ("flags", "outbox", "whatsapp_auth", "stickers", "delivery")
-PAGES = ("whatsapp_auth", "stickers")
+PAGES = ("whatsapp_auth", "delivery", "stickers")
 
 urlpatterns = [
     path("admin/", admin.site.urls),

@@ -9,7 +9,14 @@ Conflict     ── CoreSecretsLost        the app's key is gone and must not be
 
 from typing import Any
 
-from apps.common.errors import Conflict, InvalidInput, LimitReached, NotFound, Unavailable
+from apps.common.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    LimitReached,
+    NotFound,
+    Unavailable,
+)
 
 _SHOWN_CHARACTERS = 80
 
@@ -224,3 +231,88 @@ class MongodFailed(Unavailable):
     """The mongod of the development requirements is missing or does not start."""
 
     code = "mongod_failed"
+
+
+class UsageMetricNotFound(NotFound):
+    """The app declares no metric of this code."""
+
+    code = "usage_metric_not_found"
+
+    def __init__(self, app_code: str, metric_code: str) -> None:
+        details = {"app": app_code, "metric": metric_code}
+        super().__init__(f"{app_code} declares no metric {metric_code!r}.", details=details)
+
+
+class UsageEventRefused(InvalidInput):
+    """A usage event breaks a rule; `details` says which."""
+
+    code = "usage_event_refused"
+
+
+class UsageEventConflict(Conflict):
+    """The event id was used before, for something else."""
+
+    code = "event_conflict"
+
+
+class UsageLimitReached(LimitReached):
+    """The plan has no room for so much more of the metric."""
+
+    code = "usage_limit_reached"
+
+
+class ReservationConflict(Conflict):
+    """The reservation id was used before, for another amount."""
+
+    code = "reservation_conflict"
+
+
+class ReservationEnded(Conflict):
+    """The reservation is no longer held."""
+
+    code = "reservation_ended"
+
+
+class ReservationNotFound(NotFound):
+    """There is no reservation of this id."""
+
+    code = "reservation_not_found"
+
+
+class ContradictoryPlan(InvalidInput):
+    """The terms of a plan contradict themselves; `details["problems"]` lists how."""
+
+    code = "contradictory_plan"
+
+
+class UnknownTimeZone(InvalidInput):
+    """The time zone is not in the IANA database."""
+
+    code = "unknown_time_zone"
+
+
+class OtherApp(Forbidden):
+    """The caller speaks for another app."""
+
+    code = "other_app"
+
+
+class TooManyEvents(InvalidInput):
+    """A batch holds more events than one request may."""
+
+    code = "too_many_events"
+
+
+class AppNotNamed(InvalidInput):
+    """The caller may touch several apps and did not say which."""
+
+    code = "app_not_named"
+
+
+class AppNotFound(NotFound):
+    """No app has this code."""
+
+    code = "app_not_found"
+
+    def __init__(self, app_code: str) -> None:
+        super().__init__(f"There is no app {app_code!r}.", details={"app": app_code})

@@ -101,3 +101,20 @@ APPS_MONGODB_URI = env.env_str(
     help="Administrator's address of the MongoDB server that apps get databases from.",
     secret=True,
 )
+USAGE_CURRENCY = env.env_str(
+    "USAGE_CURRENCY", "BRL", help="Currency of the prices in plans, shown beside amounts."
+)
+USAGE_CHECK_SECONDS = env.env_int(
+    "USAGE_CHECK_SECONDS",
+    5,
+    low=1,
+    high=300,
+    help="Age that the figures of the usage check may have; reservations are always exact.",
+)
+USAGE_HOLD_SECONDS = env.env_int(
+    "USAGE_HOLD_SECONDS",
+    300,
+    low=1,
+    high=86_400,
+    help="How long a reservation of usage holds when the app does not say.",
+)

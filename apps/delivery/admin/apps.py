@@ -91,6 +91,7 @@ class AppAdmin(ModelAdmin):
         (None, {"fields": ["code", "name", "plan", "image_repository"]}),
         (_("Security"), {"fields": ["pod_security", "run_as_user", "writable_paths"]}),
         (_("Network and health"), {"fields": ["egress", "liveness_path"]}),
+        (_("Billing periods"), {"fields": ["time_zone", "billing_day"]}),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[App]:

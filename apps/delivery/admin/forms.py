@@ -45,6 +45,13 @@ class AppForm(CheckedForm):
     )
     names: ClassVar[Mapping[str, str]] = {"app_code": "code"}
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Forms that leave them out mean the default, as the API does.
+        for name in ("time_zone", "billing_day"):
+            if name in self.fields:
+                self.fields[name].required = False
+
     class Meta:
         model = App
         fields = [
@@ -57,6 +64,8 @@ class AppForm(CheckedForm):
             "writable_paths",
             "egress",
             "liveness_path",
+            "time_zone",
+            "billing_day",
         ]
 
     def ask_rules(self) -> None:

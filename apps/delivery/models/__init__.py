@@ -5,9 +5,19 @@ from apps.delivery.models.deployments import Deployment, DeploymentPlan, Deploym
 from apps.delivery.models.domains import CustomDomain
 from apps.delivery.models.fleet import ClusterStatus, EnvironmentStatus
 from apps.delivery.models.releases import Release
+from apps.delivery.models.usage import (
+    AppAccount,
+    LimitAlert,
+    PlanLimit,
+    UsageEvent,
+    UsageMetric,
+    UsageReservation,
+    UsageTotal,
+)
 
 __all__ = [
     "App",
+    "AppAccount",
     "ClusterStatus",
     "CustomDomain",
     "Deployment",
@@ -15,6 +25,12 @@ __all__ = [
     "DeploymentStep",
     "Environment",
     "EnvironmentStatus",
+    "LimitAlert",
     "Plan",
+    "PlanLimit",
     "Release",
+    "UsageEvent",
+    "UsageMetric",
+    "UsageReservation",
+    "UsageTotal",
 ]
