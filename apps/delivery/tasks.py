@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from apps.delivery.clusters import is_configured, shared_cluster
-from apps.delivery.services import domains, fleet, rollouts
+from apps.delivery.services import domains, fleet, process_job_residency, rollouts
 
 # Shorter than the minute between two starts, so that the schedule never piles up.
 DRIVE_SECONDS = 50.0
@@ -25,3 +25,8 @@ def check_domains() -> None:
     """Every minute: check the custom domains whose time has come."""
     if is_configured():
         domains.check_due_domains(shared_cluster(), now=timezone.now())
+
+
+def work_process_jobs(slot: str = "1") -> None:
+    """Stay for up to 50 s running process jobs, then hand over; at once when the slot is taken."""
+    process_job_residency.reside(slot)
