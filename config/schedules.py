@@ -22,12 +22,15 @@ class Periodic:
 CLASSIFY, REBUILD = "classification_cycle", "rebuild_cycle"
 # One worker of a cluster always stays free for tasks that are not resident.
 _DRAIN_SLOTS = range(1, settings.WORKER_PROCESSES)
+_PROCESS_JOBS = "apps.delivery.tasks.work_process_jobs"
 
 SCHEDULES: tuple[Periodic, ...] = (
     *(
         Periodic(f"outbox: drain {slot}", "apps.outbox.tasks.drain", 1, args=(str(slot),))
         for slot in _DRAIN_SLOTS
     ),
+    # Ends at once without MongoDB.
+    Periodic("delivery: process jobs", _PROCESS_JOBS, 1),
     Periodic("outbox: release held events", "apps.outbox.tasks.release_held_events", 1),
     Periodic("delivery: drive rollouts", "apps.delivery.tasks.drive_rollouts", 1),
     Periodic("delivery: check domains", "apps.delivery.tasks.check_domains", 1),
@@ -43,9 +46,10 @@ SCHEDULES: tuple[Periodic, ...] = (
 
 
 def start_residents() -> None:
-    """Queue a drain for each slot now; the schedule alone would take half a minute."""
+    """Queue what stays for each slot now; the schedule alone would take half a minute."""
     for slot in _DRAIN_SLOTS:
         async_task("apps.outbox.tasks.drain", str(slot))
+    async_task(_PROCESS_JOBS)
 
 
 @transaction.atomic

@@ -111,3 +111,12 @@ class AlertKind(models.TextChoices):
 
     PERCENT = "percent", _("share of the included amount")
     SOFT_LIMIT = "soft_limit", _("soft limit")
+
+
+class ProcessJobActionKind(models.TextChoices):
+    """What an operator did to a process job."""
+
+    RETRY = "retry", _("sent back")
+    RUN_NOW = "run_now", _("made due")
+    CANCEL = "cancel", _("cancelled")
+    DISCARD = "discard", _("discarded")

@@ -221,6 +221,66 @@ class LeaseLost(Conflict):
     code = "lease_lost"
 
 
+class ProcessJobIndexConflict(Conflict):
+    """An index of the queue exists with other options; drop it, and it is made anew."""
+
+    code = "process_job_index_conflict"
+
+    def __init__(self, collection: str, keys: Any) -> None:
+        named = ", ".join(name for name, _order in keys)
+        super().__init__(
+            f"{collection} has another index on {named}; drop it.",
+            details={"collection": collection, "keys": named},
+        )
+
+
+class ProcessJobNotFound(NotFound):
+    """There is no process job of this id; perhaps it is done."""
+
+    code = "process_job_not_found"
+
+
+class NoProcessRunner(InvalidInput):
+    """Nothing here can run jobs of this model."""
+
+    code = "no_process_runner"
+
+    def __init__(self, model_name: str) -> None:
+        super().__init__(
+            f"No runner is registered for the model {model_name!r}.", details={"model": model_name}
+        )
+
+
+class AccessRevoked(Forbidden):
+    """The person for whom a job was enqueued may no longer do what it does."""
+
+    code = "access_revoked"
+
+
+class RecalculationFailed(Unavailable):
+    """The app did not answer the call that was to recalculate, or refused it for now."""
+
+    code = "recalculation_failed"
+
+
+class RecalculationRefused(InvalidInput):
+    """The app answered that it will never do this recalculation."""
+
+    code = "recalculation_refused"
+
+
+class MongodbNotConfigured(Unavailable):
+    """What was asked for needs MongoDB: set MONGODB_URI."""
+
+    code = "mongodb_not_configured"
+
+
+class MongodbUnreachable(Unavailable):
+    """MongoDB does not answer; try again later."""
+
+    code = "mongodb_unreachable"
+
+
 class InvalidAppManifest(InvalidInput):
     """`central.app.json` breaks rules; `details["issues"]` lists every one."""
 

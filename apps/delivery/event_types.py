@@ -17,3 +17,10 @@ declare(
         "used": COUNT,
     },
 )
+
+declare(
+    "PROCESS_JOB_REQUESTED",
+    "A change was committed that asks for a recalculation; selectors are extended JSON.",
+    required={"model": TEXT, "selectors": {}},
+    optional={"accessContext": {"type": ["object", "null"]}},
+)

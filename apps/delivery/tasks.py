@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from apps.delivery.clusters import is_configured, shared_cluster
-from apps.delivery.services import domains, fleet, rollouts, usage
+from apps.delivery.services import domains, fleet, process_job_residency, rollouts, usage
 
 # Shorter than the minute between two starts, so that the schedule never piles up.
 DRIVE_SECONDS = 50.0
@@ -36,3 +36,8 @@ def expire_reservations() -> None:
 def check_usage_totals() -> None:
     """Every hour: compare each counter with its events, once a day each."""
     usage.check_totals(now=timezone.now(), max_seconds=CHECK_SECONDS)
+
+
+def work_process_jobs(slot: str = "1") -> None:
+    """Stay for up to 50 s running process jobs, then hand over; at once when the slot is taken."""
+    process_job_residency.reside(slot)
