@@ -29,6 +29,26 @@ class NotWebp(StickerRefused):
         super().__init__("The file is not a WebP image.")
 
 
+class UnknownFormat(StickerRefused):
+    """Neither of the formats that can be made into a sticker."""
+
+    rule = "format"
+
+    def __init__(self) -> None:
+        super().__init__("The file is no WebP, PNG, JPEG or GIF image.")
+
+
+class CannotFit(StickerRefused):
+    """Even at the lowest quality the picture stays too large."""
+
+    rule = "file_size"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"The picture does not fit into {limit:,} bytes at any quality.", limit_bytes=limit
+        )
+
+
 class BrokenImage(StickerRefused):
     """Cut off or damaged."""
 
@@ -75,6 +95,15 @@ class WrongTrayDimensions(StickerRefused):
             width=width,
             height=height,
         )
+
+
+class MovingTray(StickerRefused):
+    """A pack's icon stands still."""
+
+    rule = "tray_animated"
+
+    def __init__(self) -> None:
+        super().__init__("A pack's icon has one frame.")
 
 
 class ImageBomb(StickerRefused):
