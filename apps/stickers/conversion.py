@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from PIL import Image, ImageCms, ImageOps
+from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
 from apps.stickers import errors, metadata, webp
 from apps.stickers.images import (
@@ -90,7 +90,7 @@ def _frames(data: bytes) -> Sequence[Frame]:
             with Image.open(io.BytesIO(data), formats=SOURCE_FORMATS) as source:
                 _check_work(source)
                 return _within_time(_fitted_frames(source))
-    except Image.UnidentifiedImageError as error:
+    except UnidentifiedImageError as error:
         raise errors.UnknownFormat from error
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise errors.ImageBomb from error

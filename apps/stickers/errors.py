@@ -209,6 +209,24 @@ class PackFull(LimitReached):
         super().__init__(f"A pack holds at most {limit} stickers.", details={"limit": limit})
 
 
+class TooManyPacks(LimitReached):
+    """An author has a limited number of packs."""
+
+    code = "pack_limit_reached"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"An author has at most {limit} packs.", details={"limit": limit})
+
+
+class UnknownVisibility(InvalidInput):
+    """A visibility that does not exist."""
+
+    code = "invalid_input"
+
+    def __init__(self, visibility: str) -> None:
+        super().__init__("There is no such visibility.", details={"visibility": visibility})
+
+
 class InvalidText(InvalidInput):
     """A name or label that is empty or too long."""
 

@@ -83,7 +83,10 @@ class PackViewSet(viewsets.ViewSet):
         wish.is_valid(raise_exception=True)
         values: dict[str, Any] = dict(wish.validated_data)
         named = values.pop("owner_jid", None)
-        pack = packs.create_pack(owner_jid=_owner(request) or named or API_OWNER, **values)
+        owner_jid = _owner(request) or named
+        # What operators make for themselves belongs to no author and has no limit.
+        create = packs.create_own_pack if owner_jid else packs.create_pack
+        pack = create(owner_jid=owner_jid or API_OWNER, **values)
         data = serializers.PackDetailSerializer(pack).data
         return Response(data, status=status.HTTP_201_CREATED)
 
