@@ -238,6 +238,72 @@ class InvalidText(InvalidInput):
         )
 
 
+class OwnerNotNamed(InvalidInput):
+    """A token acts for anybody, so it has to say for whom."""
+
+    code = "owner_not_named"
+
+    def __init__(self) -> None:
+        super().__init__("Name the author in owner_jid.", details={"field": "owner_jid"})
+
+
+class InvalidUpload(InvalidInput):
+    """An announced or received file that cannot be taken."""
+
+    code = "invalid_upload"
+
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(message, details={"field": field})
+
+
+class UploadIdTaken(InvalidInput):
+    """The upload id names another file of this pack."""
+
+    code = "upload_id_taken"
+
+    def __init__(self, upload_id: str) -> None:
+        super().__init__("This upload id names another file.", details={"upload_id": upload_id})
+
+
+class UploadNotFound(NotFound):
+    """The pack has no such upload."""
+
+    code = "upload_not_found"
+
+    def __init__(self, upload_id: str) -> None:
+        super().__init__("There is no such upload.", details={"upload_id": upload_id})
+
+
+class UploadInWork(Conflict):
+    """A worker is busy with the upload."""
+
+    code = "upload_in_work"
+
+    def __init__(self) -> None:
+        super().__init__("This upload is being worked on; try again later.")
+
+
+class WrongOffset(Conflict):
+    """The bytes do not continue what is here."""
+
+    code = "wrong_offset"
+
+    def __init__(self, expected: int) -> None:
+        super().__init__(f"Go on at byte {expected}.", details={"expected_offset": expected})
+
+
+class NotPublishable(Conflict):
+    """Something stands in the way of publishing a pack."""
+
+    code = "not_publishable"
+
+    def __init__(self, reason: str, uploads: dict[str, int]) -> None:
+        super().__init__(
+            f"The pack cannot be published: {reason}.",
+            details={"reason": str(reason), "uploads": uploads},
+        )
+
+
 class StickerNotInPack(NotFound):
     """The pack does not hold that sticker."""
 

@@ -1,7 +1,7 @@
 """Tags that a pack's description carries, hidden from readers. Pure.
 
-OmniZap keeps them as `[pack-tags:a,b]` and `[auto-theme:…]` inside the text; both are understood and
-written here, so that an adopted catalogue keeps its tags.
+OmniZap keeps them as `[pack-tags:a,b]` and `[auto-theme:…]` inside the text; both are understood
+and written here, so that an adopted catalogue keeps its tags.
 """
 
 import re
@@ -25,7 +25,7 @@ class Description:
 
 def parse(stored: str | None) -> Description:
     """Take a stored description apart."""
-    found = {name: content for name, content in _MARKER.findall(stored or "")}
+    found = dict(_MARKER.findall(stored or ""))
     return Description(
         text=_MARKER.sub("", stored or "").strip(),
         tags=clean_tags(found.get("pack-tags", "").split(",")),

@@ -44,7 +44,7 @@ def test_foreign_metadata_goes_and_the_picture_stays_byte_for_byte() -> None:
     exif[0x010F] = "Spy camera"
     data = webp_bytes("x", exif=exif.tobytes(), xmp=b"<x/>", icc_profile=profile())
     kept = to_sticker(data).data
-    assert {part.name for part in webp.chunks(kept)} == {b"VP8X", b"VP8L"}
+    assert {part.name for part in webp.chunks(kept)} == {b"VP8L"}
     assert b"Spy camera" in data
     assert b"Spy camera" not in kept
     assert picture_chunks(kept) == picture_chunks(data)
@@ -206,12 +206,10 @@ def test_the_block_lies_where_bots_look_for_it() -> None:
     assert Image.open(io.BytesIO(metadata.tagged(webp_bytes(), TAG))).getexif()[0x5741]
 
 
-def test_taking_the_block_out_again_gives_equal_stickers() -> None:
-    data = to_sticker(encoded(photo(64, 64), "PNG")).data
-    other = metadata.PackTag("dogs-abcde", "Dogs", "Rui")
-    assert metadata.stripped(metadata.tagged(data, TAG)) == metadata.stripped(
-        metadata.tagged(data, other)
-    )
+@pytest.mark.parametrize("frames", [1, 3])
+def test_taking_the_block_out_again_gives_the_very_file(frames: int) -> None:
+    data = webp_bytes("x", frames=frames)
+    assert metadata.stripped(metadata.tagged(data, TAG)) == data
 
 
 @given(st.binary(max_size=60))

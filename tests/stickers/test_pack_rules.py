@@ -71,7 +71,7 @@ def test_p1_concurrent_adds_never_exceed_the_pack_limit(settings: Any) -> None:
 def test_p1_concurrent_creators_never_exceed_the_owners_limit(settings: Any) -> None:
     settings.STICKER_PACK_MAX_PACKS_PER_OWNER = 3
     refused = in_threads(
-        6, lambda number: packs.create_own_pack(owner_jid=OWNER, name="A", publisher="B")
+        6, lambda _number: packs.create_own_pack(owner_jid=OWNER, name="A", publisher="B")
     )
     assert refused == ["pack_limit_reached"] * 3
     assert StickerPack.objects.count() == 3
@@ -172,7 +172,7 @@ def test_a_key_is_a_slug_and_five_characters_and_never_used_again(
     pack = make_pack(name="Ação!")
     assert pack.pack_key.startswith("acao-")
     delete_pack(pack.pack_key, owner_jid=OWNER)
-    monkeypatch.setattr(texts, "new_pack_key", lambda name: pack.pack_key)
+    monkeypatch.setattr(texts, "new_pack_key", lambda _name: pack.pack_key)
     with pytest.raises(errors.KeySpaceExhausted):
         make_pack(name="Ação!")
 

@@ -174,6 +174,7 @@ class NewStickerSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=64), required=False, max_length=8
     )
     accessibility_label = serializers.CharField(max_length=1000, required=False, allow_blank=True)
+    convert = serializers.BooleanField(default=False)
 
 
 class CatalogueQuerySerializer(serializers.Serializer[Any]):

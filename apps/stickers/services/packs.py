@@ -63,7 +63,7 @@ def create_pack(
 
 @transaction.atomic
 def create_own_pack(*, owner_jid: str, **values: Any) -> StickerPack:
-    """A new pack of an author, within their limit. Raises TooManyPacks and what create_pack does."""
+    """A new pack of an author. Raises TooManyPacks, and what create_pack raises."""
     limit = settings.STICKER_PACK_MAX_PACKS_PER_OWNER
     owner_jids = owner_jids_of(owner_jid)
     _lock_owner(min(owner_jids))
@@ -143,9 +143,8 @@ def append_item(
     pack: StickerPack, image: StickerImage, *, emojis: Sequence[str] = (), label: str = ""
 ) -> StickerPackItem:
     """Store an image and put it at the end of a locked pack, without announcing the pack."""
-    count, last = _fill(pack)
-    if count >= settings.STICKER_PACK_MAX_ITEMS:
-        raise errors.PackFull(settings.STICKER_PACK_MAX_ITEMS)
+    check_room(pack)
+    last = pack.items.aggregate(last=Max("position"))["last"] or 0
     if pack.items.filter(sticker__sha256=image.sha256).exists():
         raise errors.DuplicateSticker(image.sha256)
     if pack.items.exclude(sticker__is_animated=image.is_animated).exists():
@@ -161,6 +160,21 @@ def append_item(
         emojis=checked,
         accessibility_label=texts.clean_text(label, limit=limit) or None,
     )
+
+
+def check_room(pack: StickerPack, *, more: int = 0) -> None:
+    """Whether a locked pack takes one beside its stickers and so many more. Raises PackFull."""
+    if pack.items.count() + more >= settings.STICKER_PACK_MAX_ITEMS:
+        raise errors.PackFull(settings.STICKER_PACK_MAX_ITEMS)
+
+
+def publish_status(pack: StickerPack, status: PackStatus) -> None:
+    """Move a locked pack on its way to being published, and announce it."""
+    StickerPack.objects.filter(pk=pack.pk).update(
+        status=status, version=F("version") + 1, updated_at=now_seconds()
+    )
+    pack.refresh_from_db()
+    _publish_update(pack, priority=70, action=f"status_{status}", status=str(status))
 
 
 def touch_pack(pack: StickerPack) -> None:
@@ -184,12 +198,6 @@ def _lock_owner(owner_jid: str) -> None:
         update_fields=["locked_at"],
         unique_fields=["owner_jid"] if has_target else None,
     )
-
-
-def _fill(pack: StickerPack) -> tuple[int, int]:
-    """How many stickers a pack holds, and the position of the last (0 without any)."""
-    last = pack.items.aggregate(last=Max("position"))["last"]
-    return pack.items.count(), last or 0
 
 
 def _free_key(name: str) -> str:
