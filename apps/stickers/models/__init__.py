@@ -2,6 +2,12 @@
 
 from apps.stickers.models.assets import AssetClassification, StickerAsset
 from apps.stickers.models.engagement import InteractionEvent, PackEngagement, PackScoreSnapshot
+from apps.stickers.models.own import (
+    ObjectStorageHealth,
+    PackOwner,
+    StoredObject,
+    UploadSource,
+)
 from apps.stickers.models.packs import PackWebUpload, StickerPack, StickerPackItem
 from apps.stickers.models.queues import ReprocessTask, WorkerTask, WorkerTaskDeadLetter
 from apps.stickers.models.themes import ThemeCluster, ThemeSuggestion
@@ -9,15 +15,19 @@ from apps.stickers.models.themes import ThemeCluster, ThemeSuggestion
 __all__ = [
     "AssetClassification",
     "InteractionEvent",
+    "ObjectStorageHealth",
     "PackEngagement",
+    "PackOwner",
     "PackScoreSnapshot",
     "PackWebUpload",
     "ReprocessTask",
     "StickerAsset",
     "StickerPack",
     "StickerPackItem",
+    "StoredObject",
     "ThemeCluster",
     "ThemeSuggestion",
+    "UploadSource",
     "WorkerTask",
     "WorkerTaskDeadLetter",
 ]
