@@ -3,11 +3,20 @@
 StickerRefused      an image that WhatsApp would not accept; `rule` names why
 ArchiveRefused      a pack's archive or folder that cannot be read safely
 Pack…               what a pack does not allow
+Classifier…         a classifier that does not answer, or not as it should
+Curation…           automatic packs that cannot be changed now
 """
 
 from typing import Any, ClassVar
 
-from apps.common.errors import Conflict, Forbidden, InvalidInput, LimitReached, NotFound
+from apps.common.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    LimitReached,
+    NotFound,
+    Unavailable,
+)
 
 
 class StickerRefused(InvalidInput):
@@ -338,3 +347,44 @@ class InvalidCursor(InvalidInput):
 
     def __init__(self) -> None:
         super().__init__("The cursor does not belong to this list; start again without one.")
+
+
+class StickerNotClassifiable(InvalidInput):
+    """A classifier cannot read the file; asking again changes nothing."""
+
+    code = "sticker_not_classifiable"
+
+    def __init__(self, tag: str, reason: str) -> None:
+        super().__init__(f"The sticker cannot be classified: {reason}.", details={"tag": tag})
+        self.tag = tag
+
+
+class ClassifierUnavailable(Unavailable):
+    """The classifier service does not answer now."""
+
+    code = "classifier_unavailable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The classifier does not answer: {reason}.")
+
+
+class BadClassifierAnswer(ClassifierUnavailable):
+    """The classifier service answers with something else than its contract says."""
+
+    code = "bad_classifier_answer"
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field} {reason}")
+        self.details = {"field": field}
+
+
+class ClassifierMisconfigured(Unavailable):
+    """The classifier service refuses us; only an operator can mend that."""
+
+    code = "classifier_misconfigured"
+
+    def __init__(self, status: int) -> None:
+        super().__init__(
+            f"The classifier answers {status}; look at CLASSIFIER_URL and CLASSIFIER_TOKEN.",
+            details={"status": status},
+        )

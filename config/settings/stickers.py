@@ -47,3 +47,84 @@ SNAPSHOT_MAX_AGE_SECONDS = env.env_int(
     high=604_800,
     help="Age from which a score snapshot is computed anew.",
 )
+
+env.section("Classification of stickers")
+CLASSIFIER_URL = env.env_url(
+    "CLASSIFIER_URL",
+    "",
+    help="Address of a classifier service (`POST` of a file); empty: the built-in classifier.",
+)
+CLASSIFIER_TOKEN = env.env_str(
+    "CLASSIFIER_TOKEN", "", secret=True, help="Bearer token of the classifier service."
+)
+CLASSIFIER_VERSION = env.env_str(
+    "CLASSIFIER_VERSION",
+    "v1",
+    help="Name of the service's model; a new one has every sticker classified again.",
+)
+CLASSIFIER_TIMEOUT_SECONDS = env.env_float(
+    "CLASSIFIER_TIMEOUT_SECONDS",
+    3.0,
+    low=0.5,
+    high=120.0,
+    help="How long one answer may take, from its first byte to its last.",
+)
+CLASSIFIER_ATTEMPTS = env.env_int(
+    "CLASSIFIER_ATTEMPTS",
+    3,
+    low=1,
+    high=10,
+    help="How often one call is made when the service is busy (429, 502, 503, 504) or unreachable.",
+)
+CLASSIFIER_CONCURRENCY = env.env_int(
+    "CLASSIFIER_CONCURRENCY", 4, low=1, high=16, help="Stickers asked about at the same time."
+)
+CLASSIFIER_NSFW_THRESHOLD = env.env_float(
+    "CLASSIFIER_NSFW_THRESHOLD",
+    0.0,
+    low=0.0,
+    high=1.0,
+    help="From where the service flags a sticker as sensitive; 0 leaves it to the service.",
+)
+CLASSIFICATION_BATCH_SIZE = env.env_int(
+    "CLASSIFICATION_BATCH_SIZE",
+    300,
+    low=1,
+    high=2000,
+    help="New stickers in one classification cycle.",
+)
+REPROCESS_MAX_PER_CYCLE = env.env_int(
+    "REPROCESS_MAX_PER_CYCLE",
+    300,
+    low=0,
+    high=2000,
+    help="Stickers classified again in one cycle; 0 pauses it.",
+)
+SEMANTIC_PASS_MAX = env.env_int(
+    "SEMANTIC_PASS_MAX",
+    2000,
+    low=0,
+    high=20_000,
+    help="Doubtful classifications judged by their words in one cycle; 0 pauses it.",
+)
+DRIFT_SENSITIVITY = env.env_float(
+    "DRIFT_SENSITIVITY",
+    1.0,
+    low=0.5,
+    high=2.5,
+    help="How strongly a shift of categories within a month moves the weights of the pack score.",
+)
+DRIFT_REFRESH_SECONDS = env.env_int(
+    "DRIFT_REFRESH_SECONDS",
+    600,
+    low=30,
+    high=86_400,
+    help="Age from which the shift of categories is measured anew.",
+)
+TREND_SHIFT_FROM = env.env_float(
+    "TREND_SHIFT_FROM",
+    0.2,
+    low=0.01,
+    high=1.0,
+    help="Shift from which stickers of the categories that gained are classified again.",
+)

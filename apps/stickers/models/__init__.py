@@ -1,6 +1,7 @@
 """All tables of the sticker service."""
 
 from apps.stickers.models.assets import AssetClassification, StickerAsset
+from apps.stickers.models.cycles import AssetFingerprint, CategoryDrift, CycleCursor
 from apps.stickers.models.engagement import InteractionEvent, PackEngagement, PackScoreSnapshot
 from apps.stickers.models.own import (
     ObjectStorageHealth,
@@ -14,6 +15,9 @@ from apps.stickers.models.themes import ThemeCluster, ThemeSuggestion
 
 __all__ = [
     "AssetClassification",
+    "AssetFingerprint",
+    "CategoryDrift",
+    "CycleCursor",
     "InteractionEvent",
     "ObjectStorageHealth",
     "PackEngagement",

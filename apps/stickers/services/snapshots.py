@@ -25,6 +25,7 @@ from apps.stickers.models import (
     StickerPackItem,
 )
 from apps.stickers.queries import rankable_packs
+from apps.stickers.services.drift import current_weights
 
 BATCH_SIZE = 120
 SOURCE_VERSION = "v1"
@@ -146,8 +147,16 @@ def _compute(packs: Sequence[StickerPack], *, now: datetime) -> list[PackScoreSn
     items = _items_by_pack(ids)
     engagement = PackEngagement.objects.in_bulk(ids)
     stats = _interaction_stats(ids, now=now)
+    weights = current_weights()
     return [
-        _snapshot(pack, items[pack.pk], engagement.get(pack.pk), stats.get(pack.pk, {}), now=now)
+        _snapshot(
+            pack,
+            items[pack.pk],
+            engagement.get(pack.pk),
+            stats.get(pack.pk, {}),
+            weights=weights,
+            now=now,
+        )
         for pack in packs
     ]
 
@@ -158,6 +167,7 @@ def _snapshot(
     engagement: PackEngagement | None,
     stats: Mapping[str, Any],
     *,
+    weights: Mapping[str, Any] | None,
     now: datetime,
 ) -> PackScoreSnapshot:
     classifications = [_classification(item) for item in items if item.is_classified]
@@ -172,6 +182,7 @@ def _snapshot(
         pack_classification=summary,
         item_classifications=classifications,
         interaction_stats=stats,
+        scoring_weights=weights,
         now=now,
     )
     return PackScoreSnapshot(

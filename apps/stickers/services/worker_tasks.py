@@ -22,7 +22,7 @@ from apps.outbox.retry import RetryPolicy
 from apps.outbox.stopping import stop_requested
 from apps.stickers.choices import WorkerTaskType
 from apps.stickers.models import WorkerTask, WorkerTaskDeadLetter
-from apps.stickers.services import classification, snapshots
+from apps.stickers.services import classification_cycle, snapshots
 
 logger = logging.getLogger(__name__)
 
@@ -146,7 +146,7 @@ def _fail(claim: Claim, error: Exception) -> None:
 
 
 def _classification_cycle(now: datetime) -> None:
-    report = classification.classify_pending(now=now)
+    report = classification_cycle.run_cycle(now=now)
     if report.has_more:
         enqueue_task(WorkerTaskType.CLASSIFICATION_CYCLE)
 
