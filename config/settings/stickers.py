@@ -47,6 +47,13 @@ SNAPSHOT_MAX_AGE_SECONDS = env.env_int(
     high=604_800,
     help="Age from which a score snapshot is computed anew.",
 )
+SNAPSHOT_REFRESH_THREADS = env.env_int(
+    "SNAPSHOT_REFRESH_THREADS",
+    2,
+    low=1,
+    high=8,
+    help="Connections on which a rebuild refreshes snapshots at once; SQLite always takes one.",
+)
 
 env.section("Classification of stickers")
 CLASSIFIER_URL = env.env_url(
