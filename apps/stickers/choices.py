@@ -13,6 +13,7 @@ __all__ = [
     "Interaction",
     "LeaseStatus",
     "NsfwLevel",
+    "ObjectState",
     "PackStatus",
     "ReprocessReason",
     "RunStatus",
@@ -55,6 +56,15 @@ class UploadStatus(models.TextChoices):
     PROCESSING = "processing", _("processing")
     DONE = "done", _("done")
     FAILED = "failed", _("failed")
+
+
+class ObjectState(models.TextChoices):
+    """Whether a sticker's copy in the object storage can be relied on."""
+
+    PENDING = "pending", _("to be stored")
+    STORED = "stored", _("stored")
+    MISSING = "missing", _("missing")
+    REMOVING = "removing", _("being removed")
 
 
 class Interaction(models.TextChoices):

@@ -38,6 +38,26 @@ class NotWebp(StickerRefused):
         super().__init__("The file is not a WebP image.")
 
 
+class UnknownFormat(StickerRefused):
+    """Neither of the formats that can be made into a sticker."""
+
+    rule = "format"
+
+    def __init__(self) -> None:
+        super().__init__("The file is no WebP, PNG, JPEG or GIF image.")
+
+
+class CannotFit(StickerRefused):
+    """Even at the lowest quality the picture stays too large."""
+
+    rule = "file_size"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"The picture does not fit into {limit:,} bytes at any quality.", limit_bytes=limit
+        )
+
+
 class BrokenImage(StickerRefused):
     """Cut off or damaged."""
 
@@ -84,6 +104,15 @@ class WrongTrayDimensions(StickerRefused):
             width=width,
             height=height,
         )
+
+
+class MovingTray(StickerRefused):
+    """A pack's icon stands still."""
+
+    rule = "tray_animated"
+
+    def __init__(self) -> None:
+        super().__init__("A pack's icon has one frame.")
 
 
 class ImageBomb(StickerRefused):
@@ -189,6 +218,24 @@ class PackFull(LimitReached):
         super().__init__(f"A pack holds at most {limit} stickers.", details={"limit": limit})
 
 
+class TooManyPacks(LimitReached):
+    """An author has a limited number of packs."""
+
+    code = "pack_limit_reached"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"An author has at most {limit} packs.", details={"limit": limit})
+
+
+class UnknownVisibility(InvalidInput):
+    """A visibility that does not exist."""
+
+    code = "invalid_input"
+
+    def __init__(self, visibility: str) -> None:
+        super().__init__("There is no such visibility.", details={"visibility": visibility})
+
+
 class InvalidText(InvalidInput):
     """A name or label that is empty or too long."""
 
@@ -197,6 +244,72 @@ class InvalidText(InvalidInput):
     def __init__(self, field: str, *, limit: int) -> None:
         super().__init__(
             f"{field} needs 1 to {limit} characters.", details={"field": field, "limit": limit}
+        )
+
+
+class OwnerNotNamed(InvalidInput):
+    """A token acts for anybody, so it has to say for whom."""
+
+    code = "owner_not_named"
+
+    def __init__(self) -> None:
+        super().__init__("Name the author in owner_jid.", details={"field": "owner_jid"})
+
+
+class InvalidUpload(InvalidInput):
+    """An announced or received file that cannot be taken."""
+
+    code = "invalid_upload"
+
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(message, details={"field": field})
+
+
+class UploadIdTaken(InvalidInput):
+    """The upload id names another file of this pack."""
+
+    code = "upload_id_taken"
+
+    def __init__(self, upload_id: str) -> None:
+        super().__init__("This upload id names another file.", details={"upload_id": upload_id})
+
+
+class UploadNotFound(NotFound):
+    """The pack has no such upload."""
+
+    code = "upload_not_found"
+
+    def __init__(self, upload_id: str) -> None:
+        super().__init__("There is no such upload.", details={"upload_id": upload_id})
+
+
+class UploadInWork(Conflict):
+    """A worker is busy with the upload."""
+
+    code = "upload_in_work"
+
+    def __init__(self) -> None:
+        super().__init__("This upload is being worked on; try again later.")
+
+
+class WrongOffset(Conflict):
+    """The bytes do not continue what is here."""
+
+    code = "wrong_offset"
+
+    def __init__(self, expected: int) -> None:
+        super().__init__(f"Go on at byte {expected}.", details={"expected_offset": expected})
+
+
+class NotPublishable(Conflict):
+    """Something stands in the way of publishing a pack."""
+
+    code = "not_publishable"
+
+    def __init__(self, reason: str, uploads: dict[str, int]) -> None:
+        super().__init__(
+            f"The pack cannot be published: {reason}.",
+            details={"reason": str(reason), "uploads": uploads},
         )
 
 

@@ -33,6 +33,11 @@ declare(
     optional={"pack_id": ID, "action": TEXT},
 )
 declare(
+    "STICKER_UPLOAD_RECEIVED",
+    "A file for a pack has arrived as a whole.",
+    optional={"upload": TEXT, "pack_id": ID},
+)
+declare(
     "ENGAGEMENT_RECORDED",
     "Somebody opened, liked or disliked a pack.",
     optional={"pack_id": ID, "action": TEXT},

@@ -14,7 +14,7 @@ from apps.outbox.events import Event
 from apps.outbox.registry import handles
 from apps.stickers import queries
 from apps.stickers.choices import WorkerTaskType
-from apps.stickers.services import ownership, snapshots, worker_tasks
+from apps.stickers.services import ownership, processing, snapshots, worker_tasks
 from apps.stickers.services.curation import ACTION
 from apps.stickers.services.curation_scene import auto_packs
 
@@ -26,6 +26,12 @@ OWN_ACTIONS = (ACTION, "created")
 def classify_new_stickers(events: Sequence[Event]) -> None:
     """New stickers want a classification; one run serves all of them."""
     worker_tasks.enqueue_task(WorkerTaskType.CLASSIFICATION_CYCLE, priority=80)
+
+
+@handles("STICKER_UPLOAD_RECEIVED")
+def process_received_upload(event: Event) -> None:
+    """Make a sticker of a received file. Running it twice adds nothing."""
+    processing.process_upload(event.aggregate_id, now=timezone.now())
 
 
 @handles("STICKER_CLASSIFIED", batch=True)

@@ -7,7 +7,7 @@ rows whose sort value does not change are met exactly once, however the catalogu
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -21,6 +21,7 @@ from apps.stickers.archives import StickerSource
 from apps.stickers.choices import CurationStatus, PackStatus, Visibility
 from apps.stickers.exporting import ExportedPack
 from apps.stickers.models import (
+    CategoryDrift,
     PackEngagement,
     PackScoreSnapshot,
     StickerPack,
@@ -199,3 +200,9 @@ def _decode(cursor: str, order: Sort) -> tuple[Any, str]:
     except (ValueError, TypeError, ArithmeticError, binascii.Error) as error:
         raise errors.InvalidCursor from error
     return value, str(last_id)
+
+
+def current_weights() -> Mapping[str, Any] | None:
+    """The newest weights of the pack score; None before the first measure."""
+    newest = CategoryDrift.objects.order_by("-pk").values_list("weights", flat=True).first()
+    return dict(newest) if newest else None

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from apps.stickers.choices import WorkerTaskType
-from apps.stickers.services import worker_tasks
+from apps.stickers.services import drafts, processing, worker_tasks
 
 
 def run_worker_tasks(task_type: str) -> None:
@@ -15,3 +15,14 @@ def schedule_cycle(task_type: str) -> None:
     """On its cadence: ask for a run, and have the queue looked at in any case."""
     worker_tasks.enqueue_task(WorkerTaskType(task_type))
     worker_tasks.start_runner(WorkerTaskType(task_type))
+
+
+def recover_uploads() -> None:
+    """Every minute: bring back uploads that nobody works on."""
+    processing.recover_uploads(now=timezone.now())
+
+
+def clean_drafts() -> None:
+    """Now and then: delete drafts that nobody came back to, and files of forgotten uploads."""
+    drafts.clean_drafts(now=timezone.now())
+    processing.remove_stray_sources()

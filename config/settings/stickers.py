@@ -6,6 +6,33 @@ env.section("Stickers")
 STICKER_PACK_MAX_ITEMS = env.env_int(
     "STICKER_PACK_MAX_ITEMS", 30, low=3, high=30, help="Stickers in one pack; WhatsApp allows 30."
 )
+STICKER_PACK_MAX_PACKS_PER_OWNER = env.env_int(
+    "STICKER_PACK_MAX_PACKS_PER_OWNER",
+    50,
+    low=0,
+    high=100_000,
+    help="Packs of one author, drafts included; 0 sets no limit.",
+)
+STICKER_AUTO_PACK_NAME = env.env_str(
+    "STICKER_AUTO_PACK_NAME", "pack", help="Name of the packs that collect an author's stickers."
+)
+STICKER_DRAFT_HOURS = env.env_int(
+    "STICKER_DRAFT_HOURS", 24, low=1, high=8760, help="Life of an untouched draft without stickers."
+)
+STICKER_DELETED_PACK_DAYS = env.env_int(
+    "STICKER_DELETED_PACK_DAYS",
+    30,
+    low=1,
+    high=3650,
+    help="How long a deleted pack keeps its stickers; then those no pack shows are removed.",
+)
+STICKER_UPLOAD_STUCK_SECONDS = env.env_int(
+    "STICKER_UPLOAD_STUCK_SECONDS",
+    120,
+    low=30,
+    high=3600,
+    help="Age from which an upload in work counts as abandoned and is tried again.",
+)
 STICKER_ASSET_CACHE_SECONDS = env.env_int(
     "STICKER_ASSET_CACHE_SECONDS",
     31_536_000,
@@ -19,6 +46,13 @@ SNAPSHOT_MAX_AGE_SECONDS = env.env_int(
     low=60,
     high=604_800,
     help="Age from which a score snapshot is computed anew.",
+)
+SNAPSHOT_REFRESH_THREADS = env.env_int(
+    "SNAPSHOT_REFRESH_THREADS",
+    2,
+    low=1,
+    high=8,
+    help="Connections on which a rebuild refreshes snapshots at once; SQLite always takes one.",
 )
 
 env.section("Classification of stickers")
@@ -157,9 +191,4 @@ CURATION_NEEDS_APPROVAL = env.env_bool(
     "CURATION_NEEDS_APPROVAL",
     False,
     help="Whether an operator must approve an automatic pack before it is published.",
-)
-AUTO_COLLECT_NAME = env.env_str(
-    "AUTO_COLLECT_NAME",
-    "Pack",
-    help="Name of the unlisted packs that keep a person's new stickers; a number follows.",
 )

@@ -115,6 +115,15 @@ def test_rows_of_a_lost_lease_are_claimed_alone() -> None:
     assert [row.attempts for row in claim.rows] == [2]
 
 
+def test_a_lease_from_before_the_clock_was_set_back_is_lost() -> None:
+    fill(1)
+    EVENT_QUEUE.claim(1, lease_seconds=LEASE)
+    OutboxEvent.objects.update(locked_at=datetime(2037, 1, 1, tzinfo=UTC))
+    claim = EVENT_QUEUE.claim(1, lease_seconds=LEASE)
+    assert claim is not None
+    assert claim.is_reclaimed
+
+
 def test_a_row_on_its_last_attempt_is_claimed_alone() -> None:
     fill(1)
     fill(1, max_attempts=1)

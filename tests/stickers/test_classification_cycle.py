@@ -20,6 +20,7 @@ from apps.stickers.models import (
     ReprocessTask,
     StickerAsset,
 )
+from apps.stickers.queries import current_weights
 from apps.stickers.services import classification, drift, reprocess_requests, reprocessing
 from apps.stickers.services.assets import store_asset
 from apps.stickers.services.classification import classify_pending
@@ -300,7 +301,7 @@ def test_s8_drift_is_measured_once_while_it_is_fresh() -> None:
 
 
 def test_snapshots_follow_the_measured_weights() -> None:
-    assert drift.current_weights() is None
+    assert current_weights() is None
     for category, days in (("a", 1), ("b", 20)):
         row = make_classified(category=category)
         changed = NOW - timedelta(days=days)
@@ -309,7 +310,7 @@ def test_snapshots_follow_the_measured_weights() -> None:
     assert measured is not None
     assert float(measured.drift_score) == 0.5
     assert drift.gaining_categories(measured) == ["a"]
-    assert drift.current_weights() == measured.weights
+    assert current_weights() == measured.weights
     assert measured.weights["classification"] < 0.4
 
 

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 from rest_framework.routers import SimpleRouter
 
-from apps.delivery.api import rollout_views, views
+from apps.delivery.api import manifest_views, rollout_views, usage_views, views
 
 router = SimpleRouter()
 router.register("delivery/plans", views.PlanViewSet, basename="delivery-plan")
@@ -20,9 +20,51 @@ router.register(
     "delivery/deployments", rollout_views.DeploymentViewSet, basename="delivery-deployment"
 )
 router.register("delivery/fleet", rollout_views.FleetViewSet, basename="delivery-fleet")
+router.register(
+    "delivery/plan-limits", usage_views.PlanLimitViewSet, basename="delivery-plan-limit"
+)
+
+# Without a closing slash, as apps and the client call them.
+usage_urlpatterns = [
+    path(
+        "usage/events",
+        usage_views.UsageEventViewSet.as_view({"get": "list", "post": "create"}),
+        name="usage-events",
+    ),
+    path(
+        "usage/totals", usage_views.UsageTotalViewSet.as_view({"get": "list"}), name="usage-totals"
+    ),
+    path(
+        "usage/alerts", usage_views.LimitAlertViewSet.as_view({"get": "list"}), name="usage-alerts"
+    ),
+    path("usage/check", usage_views.UsageCheckView.as_view(), name="usage-check"),
+    path("usage/invoice", usage_views.InvoiceView.as_view(), name="usage-invoice"),
+    path("usage/reservations", usage_views.ReservationView.as_view(), name="usage-reservations"),
+    path(
+        "usage/reservations/commit",
+        usage_views.ReservationCommitView.as_view(),
+        name="usage-reservation-commit",
+    ),
+    path(
+        "usage/reservations/release",
+        usage_views.ReservationReleaseView.as_view(),
+        name="usage-reservation-release",
+    ),
+]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     *router.urls,
+    *usage_urlpatterns,
+    path(
+        "delivery/manifest-check/",
+        manifest_views.ManifestCheckView.as_view(),
+        name="delivery-manifest-check",
+    ),
+    path(
+        "delivery/apps/<slug:code>/manifest/",
+        manifest_views.AppManifestView.as_view(),
+        name="delivery-app-manifest",
+    ),
     path("delivery/members/", rollout_views.MemberView.as_view(), name="delivery-members"),
     path("delivery/cluster/", rollout_views.ClusterView.as_view(), name="delivery-cluster"),
 ]

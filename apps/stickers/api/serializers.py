@@ -23,6 +23,8 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
     web_url = serializers.SerializerMethodField()
     sticker_count = serializers.SerializerMethodField()
     tags = serializers.SerializerMethodField()
+    description = serializers.CharField(source="shown_description")
+    manual_tags = serializers.ListField(child=serializers.CharField())
     signals = serializers.SerializerMethodField()
     engagement = serializers.SerializerMethodField()
 
@@ -41,6 +43,7 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
             "cover_url",
             "web_url",
             "tags",
+            "manual_tags",
             "signals",
             "engagement",
             "created_at",
@@ -130,6 +133,9 @@ class NewPackSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=200)
     publisher = serializers.CharField(max_length=200)
     description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+    tags = serializers.ListField(
+        child=serializers.CharField(max_length=64), required=False, max_length=8
+    )
     visibility = serializers.ChoiceField(Visibility.choices, default=Visibility.PUBLIC)
     owner_jid = serializers.CharField(max_length=255, required=False)
 
@@ -140,6 +146,9 @@ class EditedPackSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=200, required=False)
     publisher = serializers.CharField(max_length=200, required=False)
     description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+    tags = serializers.ListField(
+        child=serializers.CharField(max_length=64), required=False, max_length=8
+    )
     visibility = serializers.ChoiceField(Visibility.choices, required=False)
 
 
@@ -165,6 +174,7 @@ class NewStickerSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=64), required=False, max_length=8
     )
     accessibility_label = serializers.CharField(max_length=1000, required=False, allow_blank=True)
+    convert = serializers.BooleanField(default=False)
 
 
 class CatalogueQuerySerializer(serializers.Serializer[Any]):

@@ -17,6 +17,7 @@ from apps.stickers import queries
 from apps.stickers.actors import actor_key
 from apps.stickers.api import serializers
 from apps.stickers.choices import Interaction
+from apps.stickers.conversion import MAX_SOURCE_BYTES, to_sticker
 from apps.stickers.images import read_sticker
 from apps.stickers.services import editing, engagement, packs
 
@@ -83,7 +84,10 @@ class PackViewSet(viewsets.ViewSet):
         wish.is_valid(raise_exception=True)
         values: dict[str, Any] = dict(wish.validated_data)
         named = values.pop("owner_jid", None)
-        pack = packs.create_pack(owner_jid=_owner(request) or named or API_OWNER, **values)
+        owner_jid = _owner(request) or named
+        # What operators make for themselves belongs to no author and has no limit.
+        create = packs.create_own_pack if owner_jid else packs.create_pack
+        pack = create(owner_jid=owner_jid or API_OWNER, **values)
         data = serializers.PackDetailSerializer(pack).data
         return Response(data, status=status.HTTP_201_CREATED)
 
@@ -93,10 +97,11 @@ class PackViewSet(viewsets.ViewSet):
     )
     @action(detail=True, methods=["post"])
     def stickers(self, request: Request, pack_key: str) -> Response:
-        """Put an image at the end of the pack."""
+        """Put an image at the end of the pack; with `convert`, other formats are made to fit."""
         wish = serializers.NewStickerSerializer(data=request.data)
         wish.is_valid(raise_exception=True)
-        image = read_sticker(wish.validated_data["file"].read())
+        data = wish.validated_data["file"].read(MAX_SOURCE_BYTES + 1)
+        image = to_sticker(data) if wish.validated_data["convert"] else read_sticker(data)
         item = packs.add_sticker(
             pack_key,
             image,

@@ -4,6 +4,12 @@ from apps.stickers.models.assets import AssetClassification, StickerAsset
 from apps.stickers.models.curation import AutoPackControl, CurationDecision, CurationRun
 from apps.stickers.models.cycles import AssetFingerprint, CategoryDrift, CycleCursor
 from apps.stickers.models.engagement import InteractionEvent, PackEngagement, PackScoreSnapshot
+from apps.stickers.models.own import (
+    ObjectStorageHealth,
+    PackOwner,
+    StoredObject,
+    UploadSource,
+)
 from apps.stickers.models.packs import PackWebUpload, StickerPack, StickerPackItem
 from apps.stickers.models.queues import ReprocessTask, WorkerTask, WorkerTaskDeadLetter
 from apps.stickers.models.themes import ThemeCluster, ThemeSuggestion
@@ -17,15 +23,19 @@ __all__ = [
     "CurationRun",
     "CycleCursor",
     "InteractionEvent",
+    "ObjectStorageHealth",
     "PackEngagement",
+    "PackOwner",
     "PackScoreSnapshot",
     "PackWebUpload",
     "ReprocessTask",
     "StickerAsset",
     "StickerPack",
     "StickerPackItem",
+    "StoredObject",
     "ThemeCluster",
     "ThemeSuggestion",
+    "UploadSource",
     "WorkerTask",
     "WorkerTaskDeadLetter",
 ]

@@ -4,7 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from apps.common import fields
-from apps.stickers import choices
+from apps.stickers import choices, markers
 from apps.stickers.models.assets import StickerAsset
 
 
@@ -98,6 +98,16 @@ class StickerPack(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def shown_description(self) -> str:
+        """The description without the tags that are hidden in it."""
+        return markers.parse(self.description).text
+
+    @property
+    def manual_tags(self) -> list[str]:
+        """The tags that its author gave it."""
+        return list(markers.parse(self.description).tags)
 
 
 class StickerPackItem(models.Model):

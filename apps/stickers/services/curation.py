@@ -19,7 +19,7 @@ from django.db.models import F
 
 from apps.common.fields import now_seconds
 from apps.outbox.services import publish
-from apps.stickers import texts
+from apps.stickers import markers, texts
 from apps.stickers.choices import CurationStatus, PackStatus, RunStatus, Visibility
 from apps.stickers.curation.planning import make_plan, summarize
 from apps.stickers.curation.rules import Decision, Mode, Reason, Verdict
@@ -160,12 +160,14 @@ def _create(plan: PackPlan) -> StickerPack | None:
         owner_jid=plan.owner,
         name=pack_title(plan.theme_key, plan.volume),
         publisher=settings.CURATION_PUBLISHER,
-        description=f"[auto-theme:{plan.theme_key}]",
         visibility=Visibility.PUBLIC,
         status=PackStatus.DRAFT,
     )
     StickerPack.objects.filter(pk=pack.pk).update(
-        is_auto_pack=True, pack_theme_key=plan.theme_key, pack_volume=plan.volume
+        is_auto_pack=True,
+        pack_theme_key=plan.theme_key,
+        pack_volume=plan.volume,
+        description=markers.compose(markers.Description(theme=plan.theme_key)),
     )
     return pack
 

@@ -6,7 +6,6 @@ with the old one. Snapshots read the newest row and never measure.
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -21,12 +20,6 @@ WEEK, MONTH = timedelta(days=7), timedelta(days=30)
 KEPT_FOR = timedelta(days=90)
 # A share that grew by so much within the month is a trend.
 GAINED_FROM = 0.05
-
-
-def current_weights() -> Mapping[str, Any] | None:
-    """The newest weights of the pack score; None before the first measure."""
-    newest = CategoryDrift.objects.order_by("-pk").values_list("weights", flat=True).first()
-    return dict(newest) if newest else None
 
 
 def measure_drift(*, now: datetime) -> CategoryDrift | None:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("stickers", "0010_cycles"),
+        ("stickers", "0020_uploads_and_objects"),
     ]
 
     operations = [
