@@ -14,10 +14,8 @@ from unfold.admin import TabularInline
 from apps.common.admin import ReadOnlyAdmin
 from apps.stickers.api.serializers import asset_address
 from apps.stickers.models import (
-    AssetClassification,
     PackScoreSnapshot,
     PackWebUpload,
-    ReprocessTask,
     StickerAsset,
     StickerPack,
     StickerPackItem,
@@ -112,21 +110,6 @@ class StickerAssetAdmin(ReadOnlyAdmin):
         return found.category or "–" if found else "–"
 
 
-@admin.register(AssetClassification)
-class AssetClassificationAdmin(ReadOnlyAdmin):
-    """What classifiers said."""
-
-    list_display = ["picture", "asset", "category", "confidence", "ambiguous", "is_nsfw"]
-    list_display_links = ["asset"]
-    list_filter = ["category", "provider", "ambiguous", "is_nsfw"]
-    list_select_related = ["asset"]
-    search_fields = ["asset__sha256"]
-
-    @admin.display(description=_("picture"))
-    def picture(self, classification: AssetClassification) -> str:
-        return thumbnail(classification.asset)
-
-
 @admin.register(PackScoreSnapshot)
 class PackScoreSnapshotAdmin(ReadOnlyAdmin):
     """Scores and how fresh they are."""
@@ -191,10 +174,5 @@ class WorkerTaskDeadLetterAdmin(ReadOnlyAdmin):
     ordering = ["-failed_at"]
 
 
-@admin.register(ReprocessTask)
-class ReprocessTaskAdmin(TaskAdmin):
-    """Requests to classify a sticker again."""
-
-    list_display = ["id", "asset", "reason", "status", "attempts", "last_error"]
-    list_filter = ["status", "reason"]
-    list_select_related = ["asset"]
+# The pages of classification and curation register themselves.
+from apps.stickers import classification_admin, curation_admin  # noqa: E402, F401

@@ -1,7 +1,7 @@
 """All tables of the sticker service."""
 
 from apps.stickers.models.assets import AssetClassification, StickerAsset
-from apps.stickers.models.curation import AutoPackControl, CurationDecision, CurationRun
+from apps.stickers.models.curation import AutoPack, AutoPackControl, CurationDecision, CurationRun
 from apps.stickers.models.cycles import AssetFingerprint, CategoryDrift, CycleCursor
 from apps.stickers.models.engagement import InteractionEvent, PackEngagement, PackScoreSnapshot
 from apps.stickers.models.own import (
@@ -17,6 +17,7 @@ from apps.stickers.models.themes import ThemeCluster, ThemeSuggestion
 __all__ = [
     "AssetClassification",
     "AssetFingerprint",
+    "AutoPack",
     "AutoPackControl",
     "CategoryDrift",
     "CurationDecision",

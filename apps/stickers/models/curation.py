@@ -70,6 +70,25 @@ class CurationDecision(models.Model):
         return f"{self.verdict}: {self.reason}"
 
 
+class AutoPackManager(models.Manager[StickerPack]):
+    """Automatic packs, those that were archived included."""
+
+    def get_queryset(self) -> models.QuerySet[StickerPack]:
+        """Only packs that the curation made."""
+        return super().get_queryset().filter(is_auto_pack=True)
+
+
+class AutoPack(StickerPack):
+    """A pack that the curation made; the same row, seen from the operator's side."""
+
+    objects = AutoPackManager()  # type: ignore[misc]  # narrower than all packs, as meant
+
+    class Meta:
+        proxy = True
+        verbose_name = _("automatic pack")
+        verbose_name_plural = _("automatic packs")
+
+
 class AutoPackControl(models.Model):
     """What an operator said of an automatic pack: leave it as it is, or publish it."""
 
