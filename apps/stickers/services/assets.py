@@ -62,8 +62,14 @@ def unused_assets(*, before: datetime) -> Iterable[str]:
 @transaction.atomic
 def remove_if_unused(asset_id: str) -> bool:
     """Remove a sticker that no pack shows; its files follow by its event. Tells whether it went."""
-    asset = StickerAsset.objects.select_for_update().filter(pk=asset_id).first()
-    if asset is None or StickerPackItem.objects.filter(sticker=asset_id).exists():
+    sha256 = StickerAsset.objects.filter(pk=asset_id).values_list("sha256", flat=True).first()
+    # Locked by the digest, as whoever adds does it: InnoDB locks index by index.
+    asset = StickerAsset.objects.select_for_update().filter(sha256=sha256).first()
+    if (
+        asset is None
+        or asset.pk != asset_id
+        or StickerPackItem.objects.filter(sticker=asset_id).exists()
+    ):
         return False
     asset.delete()
     StoredObject.objects.update_or_create(pk=asset.sha256, defaults={"state": ObjectState.REMOVING})
