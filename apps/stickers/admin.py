@@ -198,3 +198,6 @@ class ReprocessTaskAdmin(TaskAdmin):
     list_display = ["id", "asset", "reason", "status", "attempts", "last_error"]
     list_filter = ["status", "reason"]
     list_select_related = ["asset"]
+
+
+from apps.stickers import storage_admin  # noqa: E402, F401 (registers its pages)
