@@ -174,5 +174,5 @@ class WorkerTaskDeadLetterAdmin(ReadOnlyAdmin):
     ordering = ["-failed_at"]
 
 
-# The pages of classification and curation register themselves.
-from apps.stickers import classification_admin, curation_admin  # noqa: E402, F401
+# The pages of classification, curation and storage register themselves.
+from apps.stickers import classification_admin, curation_admin, storage_admin  # noqa: E402, F401

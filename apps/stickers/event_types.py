@@ -16,6 +16,11 @@ declare(
     optional={"asset_id": ID, "owner_jid": TEXT, "sha256": TEXT, "mimetype": TEXT},
 )
 declare(
+    "STICKER_ASSET_REMOVED",
+    "A sticker that no pack showed was removed; its files follow.",
+    optional={"asset_id": ID, "sha256": TEXT},
+)
+declare(
     "STICKER_CLASSIFIED",
     "A sticker image was classified.",
     optional={

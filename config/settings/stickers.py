@@ -1,5 +1,7 @@
 """Sticker packs, files and ranking."""
 
+from urllib.parse import urlsplit
+
 from apps.common import env
 
 env.section("Stickers")
@@ -192,3 +194,62 @@ CURATION_NEEDS_APPROVAL = env.env_bool(
     False,
     help="Whether an operator must approve an automatic pack before it is published.",
 )
+
+env.section("Object storage")
+OBJECT_STORAGE_BUCKET = env.env_str(
+    "OBJECT_STORAGE_BUCKET", "", help="Bucket for copies of stickers; empty keeps them here only."
+)
+OBJECT_STORAGE_ENDPOINT = env.env_url(
+    "OBJECT_STORAGE_ENDPOINT", "", help="Address of an S3-compatible server; empty means AWS."
+)
+OBJECT_STORAGE_REGION = env.env_str(
+    "OBJECT_STORAGE_REGION", "us-east-1", help="Region of the bucket."
+)
+OBJECT_STORAGE_ACCESS_KEY_ID = env.env_str(
+    "OBJECT_STORAGE_ACCESS_KEY_ID", "", help="Key id; empty uses the machine's own role."
+)
+OBJECT_STORAGE_SECRET_ACCESS_KEY = env.env_str(
+    "OBJECT_STORAGE_SECRET_ACCESS_KEY", "", secret=True, help="The key's secret."
+)
+OBJECT_STORAGE_PATH_STYLE = env.env_bool(
+    "OBJECT_STORAGE_PATH_STYLE", True, help="The bucket in the path, not in the host name."
+)
+OBJECT_STORAGE_KEY_PREFIX = env.env_str(
+    "OBJECT_STORAGE_KEY_PREFIX", "stickers", help="First part of every key."
+)
+OBJECT_STORAGE_TIMEOUT_SECONDS = env.env_int(
+    "OBJECT_STORAGE_TIMEOUT_SECONDS", 5, low=1, high=60, help="Patience with the storage."
+)
+OBJECT_STORAGE_SIGNED_URL_SECONDS = env.env_int(
+    "OBJECT_STORAGE_SIGNED_URL_SECONDS", 300, low=60, high=3600, help="Life of a signed address."
+)
+OBJECT_STORAGE_CDN_URL = env.env_url(
+    "OBJECT_STORAGE_CDN_URL", "", help="Address of a CDN before the bucket; not for sensitive ones."
+)
+OBJECT_STORAGE_CDN_KEY_ID = env.env_str(
+    "OBJECT_STORAGE_CDN_KEY_ID",
+    "",
+    help="CloudFront key that signs CDN addresses; empty: unsigned.",
+)
+OBJECT_STORAGE_CDN_PRIVATE_KEY_FILE = env.env_str(
+    "OBJECT_STORAGE_CDN_PRIVATE_KEY_FILE", "", help="File of that key, PEM."
+)
+
+
+def _picture_origins() -> list[str]:
+    """The hosts that pages may load pictures from, beside our own."""
+    if not OBJECT_STORAGE_BUCKET:
+        return []
+    regional = f"https://s3.{OBJECT_STORAGE_REGION}.amazonaws.com"
+    servers = [OBJECT_STORAGE_ENDPOINT] if OBJECT_STORAGE_ENDPOINT else [regional]
+    servers += [] if OBJECT_STORAGE_ENDPOINT else ["https://s3.amazonaws.com"]
+    parts = [urlsplit(server) for server in servers]
+    bucket = "" if OBJECT_STORAGE_PATH_STYLE else f"{OBJECT_STORAGE_BUCKET}."
+    origins = [f"{part.scheme}://{bucket}{part.netloc}" for part in parts]
+    if OBJECT_STORAGE_CDN_URL:
+        cdn = urlsplit(OBJECT_STORAGE_CDN_URL)
+        origins.append(f"{cdn.scheme}://{cdn.netloc}")
+    return origins
+
+
+PICTURE_ORIGINS = _picture_origins()

@@ -97,7 +97,7 @@ def test_workers_outlive_a_restart_of_the_database(work: Work, sign: int) -> Non
     work.assert_done_once()
 
 
-def test_a_cluster_outlives_missing_tables_and_a_restart(tmp_path: Path) -> None:
+def test_w2_w3_a_cluster_outlives_missing_tables_and_a_restart(tmp_path: Path) -> None:
     with private_mariadb(tmp_path) as server:
         settings = settings_for(server)
         events = [

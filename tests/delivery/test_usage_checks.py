@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 from django.core.management import CommandError, call_command
+from prometheus_client import REGISTRY
 
 from apps.delivery import tasks
 from apps.delivery.models import UsageReservation, UsageTotal
@@ -122,3 +123,19 @@ def test_the_command_issues_a_token_for_an_app() -> None:
     assert run("token", "loja").startswith("pombo_")
     with pytest.raises(CommandError):
         run("token", "loja", "--scope", "nope:read")
+
+
+def test_prometheus_learns_what_became_of_events() -> None:
+    def figure(name: str, **labels: str) -> float:
+        return REGISTRY.get_sample_value(name, labels) or 0.0
+
+    make_metric()
+    names = ("accepted", "duplicate", "invalid_quantity")
+    before = [figure("pombo_usage_events_total", outcome=name) for name in names]
+    corrected = figure("pombo_usage_counters_corrected_total")
+    ingest([report("a"), report("a"), report("b"), report("c", -1)], now=NOW)
+    UsageTotal.objects.update(used=99)
+    check_totals(now=NOW, max_seconds=60)
+    after = [figure("pombo_usage_events_total", outcome=name) for name in names]
+    assert [b - a for a, b in zip(before, after, strict=True)] == [2, 1, 1]
+    assert figure("pombo_usage_counters_corrected_total") - corrected == 1

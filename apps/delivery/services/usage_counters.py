@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Count, Sum
 
 from apps.common.dialects import retry_deadlocks
+from apps.delivery import usage_figures
 from apps.delivery.choices import ReservationStatus
 from apps.delivery.errors import UsageMetricNotFound
 from apps.delivery.models import PlanLimit, UsageEvent, UsageMetric, UsageReservation, UsageTotal
@@ -124,6 +125,7 @@ def recompute(
             "used": report.used,
         }
         logger.error("delivery.usage_total_corrected", extra=extra)
+        usage_figures.count_correction()
     return report
 
 

@@ -16,6 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from apps.common.dialects import retry_deadlocks
+from apps.delivery import usage_figures
 from apps.delivery.models import App, UsageEvent, UsageMetric, UsageTotal
 from apps.delivery.services.usage_alerts import Counted, raise_alerts
 from apps.delivery.services.usage_counters import (
@@ -86,6 +87,7 @@ def ingest(reports: Sequence[UsageReport], *, now: datetime) -> list[Outcome]:
     refused = sum(outcome.is_refused for outcome in outcomes)
     extra = {"event_count": len(outcomes), "refused_count": refused}
     logger.info("delivery.usage_ingested", extra=extra)
+    usage_figures.count_events(str(outcome.status) for outcome in outcomes)
     return outcomes
 
 
