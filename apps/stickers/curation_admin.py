@@ -154,7 +154,8 @@ class AutoPackAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         packs: QuerySet[Any] = super().get_queryset(request)
-        return packs.annotate(item_total=Count("items"))
+        counted: QuerySet[Any] = packs.annotate(item_total=Count("items"))
+        return counted
 
     @admin.display(description=_("cover"))
     def cover(self, pack: AutoPack) -> str:

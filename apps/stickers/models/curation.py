@@ -70,10 +70,10 @@ class CurationDecision(models.Model):
         return f"{self.verdict}: {self.reason}"
 
 
-class AutoPackManager(models.Manager[StickerPack]):
+class AutoPackManager(models.Manager["AutoPack"]):
     """Automatic packs, those that were archived included."""
 
-    def get_queryset(self) -> models.QuerySet[StickerPack]:
+    def get_queryset(self) -> "models.QuerySet[AutoPack]":
         """Only packs that the curation made."""
         return super().get_queryset().filter(is_auto_pack=True)
 
