@@ -345,7 +345,7 @@ def test_a_scene_takes_the_same_queries_for_few_and_for_many() -> None:
         with CaptureQueriesContext(connection) as queries:
             curation_scene.read_scene(Mode.ADDITIONS, curation_scene.current_rules())
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 6
+    assert counts[0] == counts[1] <= 5
 
 
 def test_quiet_runs_keep_no_decisions_and_old_runs_go() -> None:

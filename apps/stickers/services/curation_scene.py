@@ -16,9 +16,7 @@ from apps.stickers.curation.rules import Mode, Rules
 from apps.stickers.curation.scanning import Candidate
 from apps.stickers.curation.states import PackState, Scene
 from apps.stickers.models import StickerAsset, StickerPack, StickerPackItem
-from apps.stickers.services.fingerprinting import StoredFingerprint, fingerprints_of
 
-CHUNK = 5000
 _COLUMNS = (
     "pk",
     "is_animated",
@@ -38,6 +36,8 @@ _COLUMNS = (
     "classification__llm_style_traits",
     "classification__semantic_cluster_slug",
     "classification__similar_images",
+    "fingerprint__shape",
+    "fingerprint__colour",
 )
 
 
@@ -69,9 +69,8 @@ def read_scene(mode: Mode, rules: Rules) -> Scene:
         found = newest.values_list(*_COLUMNS)[: settings.CURATION_SCAN_LIMIT]
         rows += [row for row in found if row[0] not in held]
     rows.sort(key=lambda row: row[0])
-    prints = _fingerprints([row[0] for row in rows])
     return Scene(
-        candidates=[_candidate(row, prints.get(row[0])) for row in rows],
+        candidates=[_candidate(row) for row in rows],
         packs=packs,
         owner_room=_owner_room(rules),
         mode=mode,
@@ -129,14 +128,7 @@ def _owner_room(rules: Rules) -> Mapping[str, int]:
     return {owner: rules.packs_per_owner - counts.get(owner, 0) for owner in owners}
 
 
-def _fingerprints(ids: Sequence[str]) -> Mapping[str, StoredFingerprint]:
-    found: dict[str, StoredFingerprint] = {}
-    for start in range(0, len(ids), CHUNK):
-        found |= fingerprints_of(ids[start : start + CHUNK])
-    return found
-
-
-def _candidate(row: Sequence[Any], known: StoredFingerprint | None) -> Candidate:
+def _candidate(row: Sequence[Any]) -> Candidate:
     value = dict(zip(_COLUMNS, row, strict=True))
     of = {name.removeprefix("classification__"): found for name, found in value.items()}
     return Candidate(
@@ -157,8 +149,8 @@ def _candidate(row: Sequence[Any], known: StoredFingerprint | None) -> Candidate
         traits=_texts(of["llm_style_traits"]),
         cluster_slug=of["semantic_cluster_slug"] or "",
         max_similarity=_most_similar(of["similar_images"]),
-        shape=known.shape if known else None,
-        colour=known.colour if known else (),
+        shape=int(of["fingerprint__shape"], 16) if of["fingerprint__shape"] else None,
+        colour=tuple(bytes.fromhex(of["fingerprint__colour"] or "")),
         is_allowed=of["is_allowed"],
     )
 
