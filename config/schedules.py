@@ -35,6 +35,7 @@ SCHEDULES: tuple[Periodic, ...] = (
     Periodic("flags: apply due steps", "apps.flags.tasks.apply_due_steps", 1),
     Periodic("stickers: classify", "apps.stickers.tasks.schedule_cycle", 2, args=(CLASSIFY,)),
     Periodic("stickers: rebuild", "apps.stickers.tasks.schedule_cycle", 4, args=(REBUILD,)),
+    Periodic("stickers: prune opens", "apps.stickers.tasks.prune_opens", 60),
     Periodic("outbox: prune completed events", "apps.outbox.tasks.prune_completed", 60),
     Periodic("whatsapp_auth: forget by age", "apps.whatsapp_auth.tasks.prune_identities", 60),
 )

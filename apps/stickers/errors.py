@@ -225,3 +225,21 @@ class InvalidCursor(InvalidInput):
 
     def __init__(self) -> None:
         super().__init__("The cursor does not belong to this list; start again without one.")
+
+
+class ReportAlreadyOpen(Conflict):
+    """The visitor has reported this pack, and nobody has decided yet."""
+
+    code = "report_already_open"
+
+    def __init__(self) -> None:
+        super().__init__("You have reported this pack already; a moderator will look at it.")
+
+
+class NothingToDecide(Conflict):
+    """No report waits and the pack is already as wished."""
+
+    code = "nothing_to_decide"
+
+    def __init__(self) -> None:
+        super().__init__("No report waits, and the pack is already so.")

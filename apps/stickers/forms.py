@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.stickers.choices import Visibility
+from apps.stickers.choices import ReportReason, Visibility
 from apps.stickers.texts import NAME_LIMIT
 
 MAX_FILES = 30
@@ -50,3 +50,15 @@ class StickersForm(forms.Form):
     def emoji_list(self) -> Sequence[str]:
         """The emojis as a list."""
         return str(self.cleaned_data["emojis"]).split()
+
+
+class ReportForm(forms.Form):
+    """A complaint about a pack."""
+
+    reason = forms.ChoiceField(choices=ReportReason.choices, label=_("What is wrong?"))
+    text = forms.CharField(
+        max_length=500,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label=_("More about it (you may leave this empty)"),
+    )

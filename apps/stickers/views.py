@@ -1,54 +1,16 @@
-"""Public pages: the catalogue, a pack, and the images themselves."""
+"""The images of stickers."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_cache_control
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from apps.stickers import queries
 from apps.stickers.byte_ranges import parse_range
-from apps.stickers.errors import InvalidCursor, PackNotFound, StickerFileMissing
+from apps.stickers.errors import StickerFileMissing
 from apps.stickers.images import WEBP_MIMETYPE
 from apps.stickers.models import StickerAsset
 from apps.stickers.storage import read_asset
-
-SORT_LABELS = {
-    "popular": _("Popular"),
-    "trending": _("Trending"),
-    "new": _("New"),
-    "liked": _("Most liked"),
-    "downloads": _("Most opened"),
-}
-
-
-@require_safe
-def catalogue(request: HttpRequest) -> HttpResponse:
-    """All public packs in the chosen order, a page at a time."""
-    sort = request.GET.get("sort", "popular")
-    search = request.GET.get("q", "").strip()[:120]
-    if sort not in queries.SORTS:
-        raise Http404
-    try:
-        page = queries.catalogue_page(
-            sort=sort, search=search, cursor=request.GET.get("cursor") or None
-        )
-    except InvalidCursor as error:
-        raise Http404 from error
-    context = {"page": page, "sort": sort, "search": search, "sorts": SORT_LABELS.items()}
-    return render(request, "stickers/catalogue.html", context)
-
-
-@require_safe
-def pack(request: HttpRequest, pack_key: str) -> HttpResponse:
-    """One pack with its stickers."""
-    try:
-        found = queries.visible_pack(pack_key)
-    except PackNotFound as error:
-        raise Http404 from error
-    context = {"pack": found, "items": queries.pack_items(found)}
-    return render(request, "stickers/pack.html", context)
 
 
 @require_safe
