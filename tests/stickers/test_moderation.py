@@ -1,9 +1,11 @@
 """From a visitor's report to a decision that the author hears of."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils import timezone
@@ -23,6 +25,7 @@ from apps.stickers.models import (
 from apps.stickers.services import moderation
 from apps.stickers.services.snapshots import refresh_snapshots
 from tests.stickers.factories import OWNER, make_pack
+from tests.whatsapp_auth.factories import make_session
 from tests.whatsapp_auth.threads import run_at_once
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -255,3 +258,15 @@ def test_others_do_not_moderate(client: Client) -> None:
     assert client.get("/moderation").status_code == 302
     assert client.post(f"/moderation/{pack.pack_key}", {"outcome": "hidden"}).status_code == 302
     assert not PackModeration.objects.exists()
+
+
+def test_the_author_reads_it_on_their_page(client: Client) -> None:
+    opened = make_session(now=timezone.now() - timedelta(minutes=1))
+    client.cookies[settings.WEB_SESSION_COOKIE_NAME] = opened.token
+    pack = make_pack(name="Doubtful")
+    moderation.decide(
+        pack.pack_key, Outcome.REMOVED, reason="a logo", moderator="mod", now=timezone.now()
+    )
+    page = client.get("/my/packs").content.decode()
+    assert "a logo" in page
+    assert "mod" not in re.findall(r'class="card notices".*?</section>', page, re.DOTALL)[0].split()

@@ -4,6 +4,7 @@ A decision locks the pack, answers all its open reports, is kept with who and wh
 the author by an event: all in one transaction.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -69,6 +70,23 @@ def decide(
     )
     _tell(pack, decision)
     return decision
+
+
+def decide_each(
+    pack_keys: Iterable[str], outcome: Outcome, *, reason: str, moderator: str, now: datetime
+) -> int:
+    """Decide about several packs, each in its own transaction; tells about how many.
+
+    Those that are already so, or gone, are passed over.
+    """
+    count = 0
+    for pack_key in list(pack_keys):
+        try:
+            decide(pack_key, outcome, reason=reason, moderator=moderator, now=now)
+        except (errors.NothingToDecide, errors.PackNotFound):
+            continue
+        count += 1
+    return count
 
 
 def _carry_out(pack: StickerPack, outcome: Outcome) -> bool:

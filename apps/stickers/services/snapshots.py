@@ -79,12 +79,13 @@ def refresh_stale(*, now: datetime, limit: int = STALE_LIMIT) -> int:
     PackTag.objects.exclude(pack__in=rankable_packs()).delete()
     missing = rankable_packs().filter(snapshot=None).order_by("pk")
     chosen = list(missing.values_list("pk", flat=True)[:limit])
-    stale = _stale_snapshots(now).order_by("refreshed_at", "pk")
+    stale = stale_snapshots(now).order_by("refreshed_at", "pk")
     chosen += stale.values_list("pk", flat=True)[: limit - len(chosen)]
     return refresh_snapshots(chosen, now=now)
 
 
-def _stale_snapshots(now: datetime) -> QuerySet[PackScoreSnapshot]:
+def stale_snapshots(now: datetime) -> QuerySet[PackScoreSnapshot]:
+    """Snapshots past their age: an hour with visitors within seven days, else the setting."""
     old = now - timedelta(seconds=settings.SNAPSHOT_MAX_AGE_SECONDS)
     visited = InteractionEvent.objects.filter(created_at__gte=now - BASELINE).values("pack")
     is_stale = Q(refreshed_at__lt=old) | Q(
