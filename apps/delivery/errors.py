@@ -240,6 +240,12 @@ class ProcessJobNotFound(NotFound):
     code = "process_job_not_found"
 
 
+class ProcessJobMoved(Conflict):
+    """The job is not in the state that the decision is about."""
+
+    code = "process_job_moved"
+
+
 class NoProcessRunner(InvalidInput):
     """Nothing here can run jobs of this model."""
 

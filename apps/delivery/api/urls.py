@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 from rest_framework.routers import SimpleRouter
 
-from apps.delivery.api import manifest_views, rollout_views, usage_views, views
+from apps.delivery.api import manifest_views, process_jobs, rollout_views, usage_views, views
 
 router = SimpleRouter()
 router.register("delivery/plans", views.PlanViewSet, basename="delivery-plan")
@@ -22,6 +22,20 @@ router.register(
 router.register("delivery/fleet", rollout_views.FleetViewSet, basename="delivery-fleet")
 router.register(
     "delivery/plan-limits", usage_views.PlanLimitViewSet, basename="delivery-plan-limit"
+)
+
+router.register(
+    "delivery/process-jobs", process_jobs.ProcessJobViewSet, basename="delivery-process-job"
+)
+router.register(
+    "delivery/process-workers",
+    process_jobs.ProcessWorkerViewSet,
+    basename="delivery-process-worker",
+)
+router.register(
+    "delivery/process-runners",
+    process_jobs.RemoteRunnerViewSet,
+    basename="delivery-process-runner",
 )
 
 # Without a closing slash, as apps and the client call them.

@@ -63,7 +63,8 @@ def run(model_name: str, selectors: Any, access_context: Mapping[str, Any] | Non
     The context was frozen when the job was enqueued; what has been taken away since is not used.
     Raises NoProcessRunner, AccessRevoked, and whatever the runner raises.
     """
-    close_old_connections()
+    if not connection.in_atomic_block:
+        close_old_connections()  # a resident worker outlives them
     remote = remote_runners.find(model_name)
     if remote is not None:
         # Its people are the app's own, so the app checks them again.
