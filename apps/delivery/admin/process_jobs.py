@@ -79,8 +79,8 @@ class ProcessJobActionAdmin(ReadOnlyAdmin):
         state = request.GET.get("state", "")
         try:
             with mongodb.answering() as database:
-                rows = JobRows(database, state=state if state in STATES else "")
-                page = Paginator(rows, JOBS_PER_PAGE).get_page(request.GET.get("page"))  # type: ignore[type-var]  # it counts and slices
+                rows: Any = JobRows(database, state=state if state in STATES else "")
+                page: Any = Paginator(rows, JOBS_PER_PAGE).get_page(request.GET.get("page"))
                 return {
                     "page": page,
                     "jobs": [(job, self._buttons(request, job)) for job in page],
