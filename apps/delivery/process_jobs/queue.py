@@ -56,6 +56,7 @@ class ProcessJobQueue:
         self._models = models
         self._lease_seconds = lease_seconds
         self._batch_size = batch_size
+        self._pace = batch_size
         self._observe = observe
         self._should_stop = should_stop
         self._rng = random.Random()  # noqa: S311 - spreads retries; nobody gains by guessing it
@@ -171,12 +172,19 @@ class ProcessJobQueue:
         self.ensure_ready()
         token = secrets.token_hex(16)
         claimed_at = time.monotonic()
-        jobs = self._claim(token, limit)
+        jobs = self._claim(token, min(limit, self._pace))
         if jobs:
             batch = Batch(self._store, token, jobs, rng=self._rng, observe=self._observe)
             lease = batch.lock(seconds=self._lease_seconds, since=claimed_at)
-            batch.work(run, lease, is_stopping=self._is_stopping)
+            managed = batch.work(run, lease, is_stopping=self._is_stopping)
+            self._pace = self._next_pace(managed)
         return len(jobs)
+
+    def _next_pace(self, managed: int | None) -> int:
+        """How many to claim next: as many as there was time for, so that slow jobs are shared."""
+        if managed is None:
+            return min(2 * self._pace, self._batch_size)
+        return max(1, managed)
 
     def _claim(self, token: str, limit: int) -> Jobs:
         models = self._claimable()
