@@ -31,6 +31,7 @@ SCHEDULES: tuple[Periodic, ...] = (
     ),
     # Ends at once without MongoDB.
     Periodic("delivery: process jobs", _PROCESS_JOBS, 1),
+    Periodic("delivery: sweep shared files", "apps.delivery.tasks.sweep_shared_files", 60),
     Periodic("outbox: release held events", "apps.outbox.tasks.release_held_events", 1),
     Periodic("delivery: drive rollouts", "apps.delivery.tasks.drive_rollouts", 1),
     Periodic("delivery: check domains", "apps.delivery.tasks.check_domains", 1),

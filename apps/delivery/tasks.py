@@ -2,8 +2,16 @@
 
 from django.utils import timezone
 
+from apps.delivery import mongodb
 from apps.delivery.clusters import is_configured, shared_cluster
-from apps.delivery.services import domains, fleet, process_job_residency, rollouts, usage
+from apps.delivery.services import (
+    domains,
+    fleet,
+    process_job_residency,
+    rollouts,
+    shared_files,
+    usage,
+)
 
 # Shorter than the minute between two starts, so that the schedule never piles up.
 DRIVE_SECONDS = 50.0
@@ -41,3 +49,9 @@ def check_usage_totals() -> None:
 def work_process_jobs(slot: str = "1") -> None:
     """Stay for up to 50 s running process jobs, then hand over; at once when the slot is taken."""
     process_job_residency.reside(slot)
+
+
+def sweep_shared_files() -> None:
+    """Every hour: delete what interrupted uploads left behind."""
+    if mongodb.is_configured():
+        shared_files.sweep()

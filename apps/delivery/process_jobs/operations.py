@@ -16,7 +16,7 @@ def retry(database: Jobs, job_ids: Iterable[str]) -> list[JobRow]:
     """Give failed jobs all their attempts again, due now; those that were failed."""
     update: list[dict[str, Any]] = [
         {"$set": {"status": PENDING, "attempts": 0, "nextRunAt": "$$NOW"}},
-        {"$unset": "failedAt"},
+        {"$unset": ["failedAt"]},
     ]
     return _changed(database, job_ids, FAILED, update)
 
