@@ -1,5 +1,8 @@
 """Entry points of background work."""
 
+from datetime import timedelta
+
+from django.conf import settings
 from django.utils import timezone
 
 from apps.delivery.clusters import is_configured, shared_cluster
@@ -41,3 +44,12 @@ def check_usage_totals() -> None:
 def work_process_jobs(slot: str = "1") -> None:
     """Stay for up to 50 s running process jobs, then hand over; at once when the slot is taken."""
     process_job_residency.reside(slot)
+
+
+def prune_usage_events() -> None:
+    """Every hour: delete single events of settled periods by age."""
+    usage.prune_events(
+        now=timezone.now(),
+        keep=timedelta(days=settings.USAGE_KEEP_DAYS),
+        max_seconds=CHECK_SECONDS,
+    )
