@@ -43,6 +43,9 @@ SCHEDULES: tuple[Periodic, ...] = (
     Periodic("stickers: rebuild", "apps.stickers.tasks.schedule_cycle", 4, args=(REBUILD,)),
     Periodic("stickers: recover uploads", "apps.stickers.tasks.recover_uploads", 1),
     Periodic("stickers: clean up drafts", "apps.stickers.tasks.clean_drafts", 15),
+    Periodic("stickers: heal object storage", "apps.stickers.tasks.heal_object_storage", 1),
+    Periodic("stickers: purge deleted packs", "apps.stickers.tasks.purge_deleted_packs", 60),
+    Periodic("stickers: prune opens", "apps.stickers.tasks.prune_opens", 60),
     Periodic("outbox: prune completed events", "apps.outbox.tasks.prune_completed", 60),
     Periodic("whatsapp_auth: forget by age", "apps.whatsapp_auth.tasks.prune_identities", 60),
 )

@@ -331,6 +331,24 @@ class StickerFileMissing(NotFound):
         super().__init__("The sticker's file is missing.", details={"sha256": sha256})
 
 
+class ObjectMissing(NotFound):
+    """The object storage has no such object."""
+
+    code = "object_missing"
+
+    def __init__(self, key: str) -> None:
+        super().__init__("The object is missing.", details={"key": key})
+
+
+class ObjectStorageUnavailable(Unavailable):
+    """The object storage does not answer, or not as it should."""
+
+    code = "object_storage_unavailable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The object storage does not answer: {reason}")
+
+
 class KeySpaceExhausted(Conflict):
     """No free key was found for a pack's name."""
 
@@ -388,3 +406,21 @@ class ClassifierMisconfigured(Unavailable):
             f"The classifier answers {status}; look at CLASSIFIER_URL and CLASSIFIER_TOKEN.",
             details={"status": status},
         )
+
+
+class ReportAlreadyOpen(Conflict):
+    """The visitor has reported this pack, and nobody has decided yet."""
+
+    code = "report_already_open"
+
+    def __init__(self) -> None:
+        super().__init__("You have reported this pack already; a moderator will look at it.")
+
+
+class NothingToDecide(Conflict):
+    """No report waits and the pack is already as wished."""
+
+    code = "nothing_to_decide"
+
+    def __init__(self) -> None:
+        super().__init__("No report waits, and the pack is already so.")

@@ -1,5 +1,7 @@
 """Sticker packs, files and ranking."""
 
+from urllib.parse import urlsplit
+
 from apps.common import env
 
 env.section("Stickers")
@@ -134,4 +136,102 @@ TREND_SHIFT_FROM = env.env_float(
     low=0.01,
     high=1.0,
     help="Shift from which stickers of the categories that gained are classified again.",
+)
+
+env.section("Object storage")
+OBJECT_STORAGE_BUCKET = env.env_str(
+    "OBJECT_STORAGE_BUCKET", "", help="Bucket for copies of stickers; empty keeps them here only."
+)
+OBJECT_STORAGE_ENDPOINT = env.env_url(
+    "OBJECT_STORAGE_ENDPOINT", "", help="Address of an S3-compatible server; empty means AWS."
+)
+OBJECT_STORAGE_REGION = env.env_str(
+    "OBJECT_STORAGE_REGION", "us-east-1", help="Region of the bucket."
+)
+OBJECT_STORAGE_ACCESS_KEY_ID = env.env_str(
+    "OBJECT_STORAGE_ACCESS_KEY_ID", "", help="Key id; empty uses the machine's own role."
+)
+OBJECT_STORAGE_SECRET_ACCESS_KEY = env.env_str(
+    "OBJECT_STORAGE_SECRET_ACCESS_KEY", "", secret=True, help="The key's secret."
+)
+OBJECT_STORAGE_PATH_STYLE = env.env_bool(
+    "OBJECT_STORAGE_PATH_STYLE", True, help="The bucket in the path, not in the host name."
+)
+OBJECT_STORAGE_KEY_PREFIX = env.env_str(
+    "OBJECT_STORAGE_KEY_PREFIX", "stickers", help="First part of every key."
+)
+OBJECT_STORAGE_TIMEOUT_SECONDS = env.env_int(
+    "OBJECT_STORAGE_TIMEOUT_SECONDS", 5, low=1, high=60, help="Patience with the storage."
+)
+OBJECT_STORAGE_SIGNED_URL_SECONDS = env.env_int(
+    "OBJECT_STORAGE_SIGNED_URL_SECONDS", 300, low=60, high=3600, help="Life of a signed address."
+)
+OBJECT_STORAGE_CDN_URL = env.env_url(
+    "OBJECT_STORAGE_CDN_URL", "", help="Address of a CDN before the bucket; not for sensitive ones."
+)
+OBJECT_STORAGE_CDN_KEY_ID = env.env_str(
+    "OBJECT_STORAGE_CDN_KEY_ID",
+    "",
+    help="CloudFront key that signs CDN addresses; empty: unsigned.",
+)
+OBJECT_STORAGE_CDN_PRIVATE_KEY_FILE = env.env_str(
+    "OBJECT_STORAGE_CDN_PRIVATE_KEY_FILE", "", help="File of that key, PEM."
+)
+
+
+def _picture_origins() -> list[str]:
+    """The hosts that pages may load pictures from, beside our own."""
+    if not OBJECT_STORAGE_BUCKET:
+        return []
+    regional = f"https://s3.{OBJECT_STORAGE_REGION}.amazonaws.com"
+    servers = [OBJECT_STORAGE_ENDPOINT] if OBJECT_STORAGE_ENDPOINT else [regional]
+    servers += [] if OBJECT_STORAGE_ENDPOINT else ["https://s3.amazonaws.com"]
+    parts = [urlsplit(server) for server in servers]
+    bucket = "" if OBJECT_STORAGE_PATH_STYLE else f"{OBJECT_STORAGE_BUCKET}."
+    origins = [f"{part.scheme}://{bucket}{part.netloc}" for part in parts]
+    if OBJECT_STORAGE_CDN_URL:
+        cdn = urlsplit(OBJECT_STORAGE_CDN_URL)
+        origins.append(f"{cdn.scheme}://{cdn.netloc}")
+    return origins
+
+
+PICTURE_ORIGINS = _picture_origins()
+CATALOGUE_CACHE_SECONDS = env.env_int(
+    "CATALOGUE_CACHE_SECONDS",
+    3,
+    low=0,
+    high=600,
+    help="How long a list of the catalogue is kept for everybody; 0 reads it each time.",
+)
+CATALOGUE_STATS_CACHE_SECONDS = env.env_int(
+    "CATALOGUE_STATS_CACHE_SECONDS",
+    60,
+    low=0,
+    high=3600,
+    help="How long totals and the ranking of creators are kept; 0 counts them each time.",
+)
+ENGAGEMENT_RATE = env.env_str(
+    "ENGAGEMENT_RATE", "60/min", help="Opens, likes and dislikes of one address, as N/period."
+)
+ENGAGEMENT_OPENS_PER_HOUR = env.env_int(
+    "ENGAGEMENT_OPENS_PER_HOUR",
+    10,
+    low=1,
+    high=1000,
+    help="Opens of one pack by one visitor that count within an hour.",
+)
+ENGAGEMENT_VISITORS_PER_ADDRESS = env.env_int(
+    "ENGAGEMENT_VISITORS_PER_ADDRESS",
+    20,
+    low=1,
+    high=10_000,
+    help="Visitors of one address whose opinion of a pack counts within a day.",
+)
+REPORT_RATE = env.env_str("REPORT_RATE", "10/hour", help="Reports of one address, as N/period.")
+INTERACTION_RETENTION_DAYS = env.env_int(
+    "INTERACTION_RETENTION_DAYS",
+    90,
+    low=8,
+    high=3650,
+    help="How long single opens of packs are kept; counters stay.",
 )

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.stickers.api.serializers import asset_address
 from apps.stickers.choices import PackStatus, UploadStatus
 from apps.stickers.services.publishing import Hindrance
 
@@ -33,6 +34,7 @@ class UploadSerializer(serializers.Serializer[Any]):
     size_bytes = serializers.SerializerMethodField()
     received_bytes = serializers.SerializerMethodField()
     sticker_id = serializers.CharField(allow_null=True)
+    sticker_url = serializers.SerializerMethodField()
     error_code = serializers.CharField(allow_null=True)
     error_message = serializers.CharField(allow_null=True)
     attempt_count = serializers.IntegerField()
@@ -40,6 +42,10 @@ class UploadSerializer(serializers.Serializer[Any]):
     def get_size_bytes(self, upload: Any) -> int | None:
         """The announced size; None for uploads of the original."""
         return upload.source.size_bytes if hasattr(upload, "source") else None
+
+    def get_sticker_url(self, upload: Any) -> str | None:
+        """Where the finished picture is."""
+        return asset_address(upload.sticker)
 
     def get_received_bytes(self, upload: Any) -> int | None:
         """How much is here; all of it once a worker is done."""

@@ -58,7 +58,7 @@ class UploadViewSet(viewsets.ViewSet):
     def list(self, request: Request, pack_key: str) -> Response:
         """All uploads of the pack, newest first, with how far each is."""
         pack = _own_pack(request, pack_key)
-        found = pack.uploads.select_related("source").order_by("-created_at", "pk")
+        found = pack.uploads.select_related("source", "sticker").order_by("-created_at", "pk")
         return Response({"results": [_shown(upload) for upload in found]})
 
     @extend_schema(
@@ -78,7 +78,9 @@ class UploadViewSet(viewsets.ViewSet):
     def retrieve(self, request: Request, pack_key: str, upload_id: str) -> Response:
         """How far one upload is; a client resumes at `received_bytes`."""
         pack = _own_pack(request, pack_key)
-        upload = pack.uploads.select_related("source").filter(upload_id=upload_id).first()
+        upload = (
+            pack.uploads.select_related("source", "sticker").filter(upload_id=upload_id).first()
+        )
         if upload is None:
             raise errors.UploadNotFound(upload_id)
         return Response(_shown(upload))
@@ -90,7 +92,7 @@ class UploadViewSet(viewsets.ViewSet):
     )
     def partial_update(self, request: Request, pack_key: str, upload_id: str) -> Response:
         """Send the next bytes; 409 `wrong_offset` tells where to go on."""
-        part = request.data.get("part")
+        part = request.data.get("part") if isinstance(request.data, dict) else None
         progress = uploads.append_part(
             pack_key,
             upload_id,
