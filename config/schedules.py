@@ -38,6 +38,7 @@ SCHEDULES: tuple[Periodic, ...] = (
     Periodic("delivery: refresh fleet", "apps.delivery.tasks.refresh_fleet", 2),
     Periodic("delivery: expire reservations", "apps.delivery.tasks.expire_reservations", 1),
     Periodic("delivery: check usage totals", "apps.delivery.tasks.check_usage_totals", 60),
+    Periodic("delivery: prune usage events", "apps.delivery.tasks.prune_usage_events", 60),
     Periodic("flags: apply due steps", "apps.flags.tasks.apply_due_steps", 1),
     Periodic("stickers: classify", "apps.stickers.tasks.schedule_cycle", 2, args=(CLASSIFY,)),
     Periodic("stickers: rebuild", "apps.stickers.tasks.schedule_cycle", 4, args=(REBUILD,)),

@@ -1,5 +1,8 @@
 """Entry points of background work."""
 
+from datetime import timedelta
+
+from django.conf import settings
 from django.utils import timezone
 
 from apps.delivery import mongodb
@@ -55,3 +58,12 @@ def sweep_shared_files() -> None:
     """Every hour: delete what interrupted uploads left behind."""
     if mongodb.is_configured():
         shared_files.sweep()
+
+
+def prune_usage_events() -> None:
+    """Every hour: delete single events of settled periods by age."""
+    usage.prune_events(
+        now=timezone.now(),
+        keep=timedelta(days=settings.USAGE_KEEP_DAYS),
+        max_seconds=CHECK_SECONDS,
+    )
