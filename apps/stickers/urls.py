@@ -7,6 +7,11 @@ from apps.stickers import asset_views, own_views, views
 urlpatterns = [
     path("", views.catalogue, name="home"),
     path("packs/<slug:pack_key>", views.pack, name="pack"),
+    path(
+        "packs/<slug:pack_key>/stickers/<str:sticker_id>.webp",
+        asset_views.sticker_file,
+        name="sticker-file",
+    ),
     path("my/packs", own_views.my_packs, name="my-packs"),
     path("my/packs/<slug:pack_key>", own_views.my_pack, name="my-pack"),
     path("my/packs/<slug:pack_key>/publish", own_views.publish_pack, name="my-pack-publish"),
