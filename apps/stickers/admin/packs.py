@@ -17,7 +17,6 @@ from apps.common.admin import ReadOnlyAdmin, asked_reason
 from apps.stickers.admin.charts import score_chart, thumbnail
 from apps.stickers.choices import Outcome
 from apps.stickers.models import (
-    AssetClassification,
     StickerAsset,
     StickerPack,
     StickerPackItem,
@@ -214,18 +213,3 @@ class StickerAssetAdmin(ReadOnlyAdmin):
     def category(self, asset: StickerAsset) -> str:
         found = getattr(asset, "classification", None)
         return found.category or "–" if found else "–"
-
-
-@admin.register(AssetClassification)
-class AssetClassificationAdmin(ReadOnlyAdmin):
-    """What classifiers said."""
-
-    list_display = ["picture", "asset", "category", "confidence", "ambiguous", "is_nsfw"]
-    list_display_links = ["asset"]
-    list_filter = ["category", "provider", "ambiguous", "is_nsfw"]
-    list_select_related = ["asset"]
-    search_fields = ["asset__sha256"]
-
-    @admin.display(description=_("picture"))
-    def picture(self, classification: AssetClassification) -> str:
-        return thumbnail(classification.asset)

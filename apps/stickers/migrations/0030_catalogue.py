@@ -37,7 +37,7 @@ def drop_search_index(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> Non
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("stickers", "0020_uploads_and_objects"),
+        ("stickers", "0021_curation"),
     ]
 
     operations = [
