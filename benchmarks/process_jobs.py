@@ -51,9 +51,11 @@ def work_plainly(address: str, ready: Any, go: Any) -> None:
             pass
 
 
-def fill(database: Any, count: int, *, due: datetime) -> None:
+def fill(database: Any, count: int, *, first: int, due: datetime) -> None:
     """Distinct pending jobs, oldest first."""
-    made = (pending(number, due + timedelta(microseconds=1000 * number)) for number in range(count))
+    made = (
+        pending(first + number, due + timedelta(milliseconds=number)) for number in range(count)
+    )
     while chunk := list(itertools.islice(made, FILL_BATCH)):
         database[JOBS].insert_many(chunk)
 
@@ -72,15 +74,24 @@ def pending(number: int, due: datetime) -> dict[str, Any]:
     }
 
 
-def measure(address: str, work: Any, *, workers: int, jobs: int, backlog: int) -> float:
-    """Jobs a second from the start until the first `jobs` of them are gone."""
+def prepare(database: Any, jobs: int) -> int:
+    """Hand back what killed workers held, add jobs before all others; how many were there."""
+    database[LOCKS].delete_many({})
+    held = {"status": "processing"}
+    unlease = {"leaseOwner": "", "leaseExpiresAt": ""}
+    database[JOBS].update_many(held, {"$set": {"status": "pending"}, "$unset": unlease})
+    backlog = int(database[JOBS].count_documents({}))
+    fill(database, jobs, first=-jobs, due=datetime.now(UTC) - timedelta(days=2))
+    return backlog
+
+
+def measure(address: str, work: Any, *, workers: int, jobs: int) -> float:
+    """Jobs a second from the start until as many are gone as were added."""
     context = multiprocessing.get_context("spawn")
     ready, go = context.Semaphore(0), context.Event()
     with MongoClient(address) as client:
-        client.drop_database(DATABASE)
         database = client[DATABASE]
-        ProcessJobQueue(database).ensure_ready()
-        fill(database, jobs + backlog, due=datetime.now(UTC) - timedelta(days=1))
+        backlog = prepare(database, jobs)
         processes = [
             context.Process(target=work, args=(address, ready, go)) for _ in range(workers)
         ]
@@ -96,7 +107,6 @@ def measure(address: str, work: Any, *, workers: int, jobs: int, backlog: int) -
         for process in processes:
             process.kill()
             process.join()
-        database[LOCKS].delete_many({})
     return (jobs + backlog - left) / seconds
 
 
@@ -104,13 +114,20 @@ def main(jobs: int) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         mongod(Path(folder)) as address,
+        MongoClient(address) as client,
     ):
-        print(f"{'pending':>8} {'workers':>8} {'Pombo/s':>9} {'plain/s':>9} {'ratio':>6}")
-        for backlog, workers in itertools.product(BACKLOGS, WORKERS):
-            sizes = {"workers": workers, "backlog": backlog}
-            ours = measure(address, work_pombo, jobs=jobs, **sizes)
-            plain = measure(address, work_plainly, jobs=jobs // 8, **sizes)
-            print(f"{backlog:>8} {workers:>8} {ours:>9.0f} {plain:>9.0f} {ours / plain:>6.1f}")
+        print(
+            f"{'pending':>8} {'workers':>8} {'Pombo/s':>9} {'plain/s':>9} {'ratio':>6}", flush=True
+        )
+        for backlog in BACKLOGS:
+            client.drop_database(DATABASE)
+            ProcessJobQueue(client[DATABASE]).ensure_ready()
+            fill(client[DATABASE], backlog, first=0, due=datetime.now(UTC) - timedelta(days=1))
+            for workers in WORKERS:
+                ours = measure(address, work_pombo, workers=workers, jobs=jobs)
+                plain = measure(address, work_plainly, workers=workers, jobs=jobs // 8)
+                row = f"{backlog:>8} {workers:>8} {ours:>9.0f} {plain:>9.0f} {ours / plain:>6.1f}"
+                print(row, flush=True)
 
 
 if __name__ == "__main__":

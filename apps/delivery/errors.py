@@ -240,6 +240,12 @@ class ProcessJobNotFound(NotFound):
     code = "process_job_not_found"
 
 
+class ProcessJobMoved(Conflict):
+    """The job is not in the state that the decision is about."""
+
+    code = "process_job_moved"
+
+
 class NoProcessRunner(InvalidInput):
     """Nothing here can run jobs of this model."""
 
@@ -279,6 +285,42 @@ class MongodbUnreachable(Unavailable):
     """MongoDB does not answer; try again later."""
 
     code = "mongodb_unreachable"
+
+
+class SharedFileNotFound(NotFound):
+    """The app has no shared file of this id or name."""
+
+    code = "shared_file_not_found"
+
+
+class InvalidSharedFile(InvalidInput):
+    """A name, length or checksum that breaks a rule; nothing was stored."""
+
+    code = "invalid_shared_file"
+
+
+class SharedFileCut(InvalidInput):
+    """The upload ended early, or is not what its checksum says; nothing was stored."""
+
+    code = "shared_file_cut"
+
+
+class SharedFileDamaged(Conflict):
+    """What is stored is not what was uploaded; read a copy from a backup."""
+
+    code = "shared_file_damaged"
+
+
+class SharedFileQuotaReached(LimitReached):
+    """The app's shared files would take more room than it has."""
+
+    code = "shared_file_quota_reached"
+
+
+class RangeNotSatisfiable(InvalidInput):
+    """The asked range lies outside of the file."""
+
+    code = "range_not_satisfiable"
 
 
 class InvalidAppManifest(InvalidInput):
@@ -376,3 +418,9 @@ class AppNotFound(NotFound):
 
     def __init__(self, app_code: str) -> None:
         super().__init__(f"There is no app {app_code!r}.", details={"app": app_code})
+
+
+class UsageEventsPruned(Conflict):
+    """The events of the period were deleted by age; its counter stands alone."""
+
+    code = "usage_events_pruned"

@@ -2,14 +2,17 @@
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl
 
 from django.conf import settings
 from pymongo import MongoClient
 from pymongo.database import Database
+from pymongo.errors import PyMongoError
 
-from apps.delivery.errors import MongodbNotConfigured
+from apps.delivery.errors import MongodbNotConfigured, MongodbUnreachable
 
 DEFAULT_DATABASE = "pombo"
 # What the address says itself comes first.
@@ -32,6 +35,15 @@ def shared_database() -> Database[dict[str, Any]]:
     if not is_configured():
         raise MongodbNotConfigured("MONGODB_URI is not set.")
     return _client(settings.MONGODB_URI).get_default_database(DEFAULT_DATABASE)
+
+
+@contextmanager
+def answering() -> Iterator[Database[dict[str, Any]]]:
+    """The shared database for a block. Raises MongodbNotConfigured, MongodbUnreachable."""
+    try:
+        yield shared_database()
+    except PyMongoError as error:
+        raise MongodbUnreachable("MongoDB does not answer.") from error
 
 
 def forget_clients() -> None:

@@ -37,6 +37,7 @@ class PackRow:
     dislike_count: int = 0
     open_horizon: int = 0
     open_baseline: int = 0
+    is_marked_sensitive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,10 @@ class _Classified:
 
     def sums(self, values: Floats) -> Floats:
         """The sum of a value for each pack, in the order of its stickers."""
-        return np.bincount(self.pack_index, weights=values, minlength=len(self.counts))
+        sums: Floats = np.bincount(
+            self.pack_index, weights=values, minlength=len(self.counts)
+        ).astype(np.float64, copy=False)
+        return sums
 
 
 def score_packs(
@@ -146,7 +150,12 @@ def _scored(
 ) -> list[PackScores]:
     counts = np.bincount(stickers.pack_index, minlength=len(packs))
     means = _means(classified)
-    confidence, tags, levels = _described(stickers, classified, means)
+    confidence, tags, found = _described(stickers, classified, means)
+    # A moderator's mark only adds to what classifiers found.
+    levels = [
+        "suggestive" if pack.is_marked_sensitive and level == "safe" else level
+        for pack, level in zip(packs, found, strict=True)
+    ]
     similarity, duplicate_share = _similarities(classified)
     known = classified.counts
     spread = np.array([len(names) for names in tags]) / np.maximum(3, np.minimum(12, known))

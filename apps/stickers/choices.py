@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.choices import LeaseStatus
 
 __all__ = [
+    "DECISIONS",
     "CurationMode",
     "CurationReason",
     "CurationStatus",
@@ -14,7 +15,9 @@ __all__ = [
     "LeaseStatus",
     "NsfwLevel",
     "ObjectState",
+    "Outcome",
     "PackStatus",
+    "ReportReason",
     "ReprocessReason",
     "RunStatus",
     "UploadStatus",
@@ -81,6 +84,32 @@ class NsfwLevel(models.TextChoices):
     SAFE = "safe", _("safe")
     SUGGESTIVE = "suggestive", _("suggestive")
     EXPLICIT = "explicit", _("explicit")
+
+
+class ReportReason(models.TextChoices):
+    """Why a visitor reports a pack."""
+
+    SENSITIVE = "sensitive", _("sexual or violent content")
+    HATE = "hate", _("hate or harassment")
+    MINORS = "minors", _("harms a minor")
+    COPYRIGHT = "copyright", _("somebody else's work")
+    SPAM = "spam", _("spam or misleading")
+    OTHER = "other", _("something else")
+
+
+class Outcome(models.TextChoices):
+    """What became of a report; all but the first are decisions of a moderator."""
+
+    OPEN = "open", _("waiting")
+    DISMISSED = "dismissed", _("nothing wrong")
+    HIDDEN = "hidden", _("pack hidden")
+    SENSITIVE = "sensitive", _("marked sensitive")
+    REMOVED = "removed", _("pack removed")
+    RESTORED = "restored", _("shown again")
+
+
+# What a moderator may decide: every outcome but the first.
+DECISIONS = [(str(value), label) for value, label in Outcome.choices if value != Outcome.OPEN]
 
 
 class ReprocessReason(models.TextChoices):

@@ -406,3 +406,21 @@ class ClassifierMisconfigured(Unavailable):
             f"The classifier answers {status}; look at CLASSIFIER_URL and CLASSIFIER_TOKEN.",
             details={"status": status},
         )
+
+
+class ReportAlreadyOpen(Conflict):
+    """The visitor has reported this pack, and nobody has decided yet."""
+
+    code = "report_already_open"
+
+    def __init__(self) -> None:
+        super().__init__("You have reported this pack already; a moderator will look at it.")
+
+
+class NothingToDecide(Conflict):
+    """No report waits and the pack is already as wished."""
+
+    code = "nothing_to_decide"
+
+    def __init__(self) -> None:
+        super().__init__("No report waits, and the pack is already so.")

@@ -29,6 +29,7 @@ _PACK_COLUMNS = (
     "engagement__like_count",
     "engagement__open_count",
     "engagement__dislike_count",
+    "moderation__is_sensitive",
 )
 _STICKER_COLUMNS = (
     "pack_id",
@@ -57,8 +58,9 @@ def pack_scores(packs: QuerySet[StickerPack], *, now: datetime) -> dict[str, Pac
             opens or 0,
             dislikes or 0,
             *visits.get(pk, (0, 0)),
+            is_marked_sensitive=bool(is_marked),
         )
-        for pk, changed_at, created_at, likes, opens, dislikes in rows
+        for pk, changed_at, created_at, likes, opens, dislikes, is_marked in rows
     ]
     weights = current_weights()
     scored = score_packs(inputs, _stickers(ids), now=now, scoring_weights=weights)
@@ -103,7 +105,8 @@ def _raw_rows(rows: QuerySet[Any, Any]) -> Sequence[tuple[Any, ...]]:
     sql, parameters = rows.query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-        return cursor.fetchall()
+        found: Sequence[tuple[Any, ...]] = cursor.fetchall()
+        return found
 
 
 def _floats(values: Sequence[Any]) -> Any:

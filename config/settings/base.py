@@ -168,6 +168,8 @@ STATIC_ROOT = BASE_DIR / "var" / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    # Seen by all replicas; needs MONGODB_URI when it is used.
+    "shared": {"BACKEND": "apps.delivery.file_storage.GridFSStorage"},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG

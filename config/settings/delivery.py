@@ -111,6 +111,13 @@ USAGE_CHECK_SECONDS = env.env_int(
     high=300,
     help="Age that the figures of the usage check may have; reservations are always exact.",
 )
+USAGE_KEEP_DAYS = env.env_int(
+    "USAGE_KEEP_DAYS",
+    400,
+    low=40,
+    high=3650,
+    help="Age at which single usage events of settled periods are deleted; counters stay.",
+)
 USAGE_HOLD_SECONDS = env.env_int(
     "USAGE_HOLD_SECONDS",
     300,
@@ -136,4 +143,25 @@ PROCESS_JOB_ALLOWED_NETWORKS = env.env_list(
     "PROCESS_JOB_ALLOWED_NETWORKS",
     [],
     help="Networks (CIDR) where apps may be called to recalculate though private or without TLS.",
+)
+SHARED_FILES_MAX_BYTES = env.env_int(
+    "SHARED_FILES_MAX_BYTES",
+    100 * 1024**2,
+    low=1,
+    high=16 * 1024**3,
+    help="Largest shared file.",
+)
+SHARED_FILES_QUOTA_BYTES = env.env_int(
+    "SHARED_FILES_QUOTA_BYTES",
+    1024**3,
+    low=1,
+    high=1024**5,
+    help="Room for the shared files of one app, all versions together.",
+)
+SHARED_FILES_UPLOAD_SECONDS = env.env_int(
+    "SHARED_FILES_UPLOAD_SECONDS",
+    3600,
+    low=1,
+    high=86_400,
+    help="Longest upload; what is older and has no file is swept.",
 )

@@ -11,7 +11,7 @@ from apps.delivery import mongodb
 from apps.delivery.kube.cluster import Cluster
 from apps.delivery.models import Environment
 from apps.delivery.mongod import mongod
-from apps.delivery.services import process_jobs
+from apps.delivery.services import process_jobs, shared_files
 
 from .kube_server import KubeServer
 from .rollouts import Host, cluster_of, make_environment
@@ -71,3 +71,4 @@ def mongo(database: Database[Any], settings: Any) -> Iterator[Database[Any]]:
     yield database
     mongodb.forget_clients()
     process_jobs.forget_queues()
+    shared_files.forget_stores()

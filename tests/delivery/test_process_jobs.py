@@ -140,6 +140,22 @@ def test_a_killer_takes_no_neighbours_along(database: Database[Any]) -> None:
     assert [job["selectors"]["id"] for job in database[JOBS].find({})] == [4]
 
 
+def test_slow_jobs_of_one_batch_are_shared_with_an_idle_worker(database: Database[Any]) -> None:
+    first, second, done = ProcessJobQueue(database), ProcessJobQueue(database), []
+    for number in range(10):
+        first.enqueue("Order", {"id": number})
+    first.start(lambda *_: (time.sleep(0.3), done.append(1)))
+    wait_until(lambda: database[JOBS].count_documents({"status": "processing"}) > 5)
+    second.start(lambda *_: (time.sleep(0.3), done.append(2)))
+    try:
+        wait_until(lambda: database[JOBS].count_documents({}) == 0)
+    finally:
+        first.stop()
+        second.stop()
+    assert len(done) == 10
+    assert 2 in done
+
+
 def test_many_workers_run_each_target_alone(database: Database[Any]) -> None:
     queues = [ProcessJobQueue(database, batch_size=7) for _ in range(4)]
     busy, overlaps, done = set(), [], set()

@@ -10,8 +10,17 @@ from django.core.management import CommandError, call_command
 from prometheus_client import REGISTRY
 
 from apps.delivery import tasks
-from apps.delivery.models import UsageReservation, UsageTotal
-from apps.delivery.services.usage import Ask, check_totals, ingest, recompute, reserve
+from apps.delivery.errors import UsageEventsPruned
+from apps.delivery.models import UsageEvent, UsageReservation, UsageTotal
+from apps.delivery.services import usage_pruning
+from apps.delivery.services.usage import (
+    Ask,
+    check_totals,
+    ingest,
+    prune_events,
+    recompute,
+    reserve,
+)
 from apps.delivery.usage_queries import invoice_of
 from config.schedules import SCHEDULES
 
@@ -139,3 +148,34 @@ def test_prometheus_learns_what_became_of_events() -> None:
     after = [figure("pombo_usage_events_total", outcome=name) for name in names]
     assert [b - a for a, b in zip(before, after, strict=True)] == [2, 1, 1]
     assert figure("pombo_usage_counters_corrected_total") - corrected == 1
+
+
+def test_old_events_go_and_their_counter_stays() -> None:
+    make_metric(included=10, **ADDON)
+    april = NOW + timedelta(days=31)
+    ingest([report(f"e{number}", 2) for number in range(9)], now=NOW)
+    ingest([report("fresh", 1, occurred_at=april)], now=april)
+    later, keep = NOW + timedelta(days=60), timedelta(days=50)
+    assert prune_events(now=later, keep=keep, max_seconds=60) == 0  # not settled
+    check_totals(now=later, max_seconds=60)
+    assert prune_events(now=later, keep=keep, max_seconds=60) == 9
+    assert prune_events(now=later, keep=keep, max_seconds=60) == 0
+    assert list(UsageEvent.objects.values_list("event_id", flat=True)) == ["fresh"]
+    assert UsageTotal.objects.get(period=PERIOD).used == 18
+    with pytest.raises(UsageEventsPruned):
+        recompute("loja", "orders", PERIOD, now=later)
+    assert check_totals(now=later + timedelta(days=1), max_seconds=60).corrected_count == 0
+    assert "0 of 1" in run("recompute")
+    tasks.prune_usage_events()
+
+
+def test_pruning_stops_in_time_and_is_carried_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage_pruning, "DELETE_BATCH", 2)
+    make_metric()
+    ingest([report(f"e{number}") for number in range(5)], now=NOW)
+    later, keep = NOW + timedelta(days=60), timedelta(days=40)
+    check_totals(now=later, max_seconds=60)
+    ticks = count()
+    first = prune_events(now=later, keep=keep, max_seconds=2, clock=lambda: float(next(ticks)))
+    assert (first, total().used) == (2, 5)
+    assert prune_events(now=later, keep=keep, max_seconds=60) == 3

@@ -104,7 +104,7 @@ class UsageTotalAdmin(MetricRowAdmin):
         """Mend counters that differ from their events, and say how many did."""
         reports = [
             recompute(total.metric.app.code, total.metric.code, total.period, now=timezone.now())
-            for total in chosen.select_related("metric__app")
+            for total in chosen.filter(pruned_at=None).select_related("metric__app")
         ]
         mended = sum(report.is_corrected for report in reports)
         told = _now("%(mended)d of %(count)d counters differed from their events.")

@@ -3,7 +3,14 @@
 from django.urls import URLPattern, URLResolver, path
 from rest_framework.routers import SimpleRouter
 
-from apps.delivery.api import manifest_views, rollout_views, usage_views, views
+from apps.delivery.api import (
+    manifest_views,
+    process_jobs,
+    rollout_views,
+    shared_files,
+    usage_views,
+    views,
+)
 
 router = SimpleRouter()
 router.register("delivery/plans", views.PlanViewSet, basename="delivery-plan")
@@ -23,6 +30,21 @@ router.register("delivery/fleet", rollout_views.FleetViewSet, basename="delivery
 router.register(
     "delivery/plan-limits", usage_views.PlanLimitViewSet, basename="delivery-plan-limit"
 )
+
+router.register(
+    "delivery/process-jobs", process_jobs.ProcessJobViewSet, basename="delivery-process-job"
+)
+router.register(
+    "delivery/process-workers",
+    process_jobs.ProcessWorkerViewSet,
+    basename="delivery-process-worker",
+)
+router.register(
+    "delivery/process-runners",
+    process_jobs.RemoteRunnerViewSet,
+    basename="delivery-process-runner",
+)
+router.register("files", shared_files.SharedFileViewSet, basename="shared-file")
 
 # Without a closing slash, as apps and the client call them.
 usage_urlpatterns = [
@@ -55,6 +77,11 @@ usage_urlpatterns = [
 urlpatterns: list[URLPattern | URLResolver] = [
     *router.urls,
     *usage_urlpatterns,
+    path(
+        "files/<str:pk>/content/",
+        shared_files.SharedFileContentView.as_view(),
+        name="shared-file-content",
+    ),
     path(
         "delivery/manifest-check/",
         manifest_views.ManifestCheckView.as_view(),

@@ -189,6 +189,12 @@ class UsageTotal(models.Model):
         blank=True,
         help_text=_("What the plan said when the period closed; later changes leave it alone."),
     )
+    pruned_at = models.DateTimeField(
+        _("events deleted"),
+        null=True,
+        blank=True,
+        help_text=_("From then on the counter stands alone and is not compared any more."),
+    )
 
     class Meta:
         db_table = "delivery_usage_total"

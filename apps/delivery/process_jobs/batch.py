@@ -25,6 +25,7 @@ Observer = Callable[[str, str, float], None]
 Jobs = list[dict[str, Any]]
 
 _FLUSH_SECONDS = 0.2
+_SHARE_SECONDS = 1.0  # what has not begun by then goes back, so that other workers can have it
 # Trying these again changes nothing, so they use up no further attempts.
 _FINAL_KINDS = (InvalidInput, NotFound, Forbidden)
 
@@ -63,17 +64,21 @@ class Batch:
             lambda: self._store.renew(self._token, lock_count), seconds=seconds, since=since
         )
 
-    def work(self, run: Runner, lease: Lease, *, is_stopping: Callable[[], bool]) -> None:
-        """Run and finish; what does not start is handed back."""
+    def work(self, run: Runner, lease: Lease, *, is_stopping: Callable[[], bool]) -> int | None:
+        """Run and finish; what does not start is handed back.
+
+        Tells how many keys it got through when there were more than it had time for, else None.
+        """
         try:
             with lease:
-                self._run_all(run, lease, is_stopping)
+                return self._run_all(run, lease, is_stopping)
         finally:
             self._store.unlock(self._token)
 
-    def _run_all(self, run: Runner, lease: Lease, is_stopping: Callable[[], bool]) -> None:
+    def _run_all(self, run: Runner, lease: Lease, is_stopping: Callable[[], bool]) -> int | None:
         fences = self._store.next_fences(self._token, set(self._targets.values()))
-        waiting, finished, flushed_at = deque(self._groups), [], time.monotonic()
+        began_at = flushed_at = time.monotonic()
+        waiting, finished = deque(self._groups), list[str]()
         while waiting and not is_stopping() and not lease.is_lost:
             key = waiting.popleft()
             fence = fences.get(self._targets[key])
@@ -82,9 +87,13 @@ class Batch:
             if time.monotonic() - flushed_at > _FLUSH_SECONDS:
                 self._store.complete(self._token, finished)
                 finished, flushed_at = [], time.monotonic()
+            if flushed_at - began_at > _SHARE_SECONDS:
+                break
         self._store.complete(self._token, finished)
-        if waiting:
-            self._store.hand_back(self._token, waiting)
+        if not waiting:
+            return None
+        self._store.hand_back(self._token, waiting)
+        return len(self._groups) - len(waiting)
 
     def _run_group(self, run: Runner, key: str, fence: int, lease: Lease) -> bool:
         """Whether the runs of a key succeeded; a failure is already written down."""

@@ -14,9 +14,9 @@ Jobs = Database[dict[str, Any]]
 
 def retry(database: Jobs, job_ids: Iterable[str]) -> list[JobRow]:
     """Give failed jobs all their attempts again, due now; those that were failed."""
-    update = [
+    update: list[dict[str, Any]] = [
         {"$set": {"status": PENDING, "attempts": 0, "nextRunAt": "$$NOW"}},
-        {"$unset": "failedAt"},
+        {"$unset": ["failedAt"]},
     ]
     return _changed(database, job_ids, FAILED, update)
 

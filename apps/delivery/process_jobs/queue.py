@@ -56,6 +56,7 @@ class ProcessJobQueue:
         self._models = models
         self._lease_seconds = lease_seconds
         self._batch_size = batch_size
+        self._pace = batch_size
         self._observe = observe
         self._should_stop = should_stop
         self._rng = random.Random()  # noqa: S311 - spreads retries; nobody gains by guessing it
@@ -95,13 +96,17 @@ class ProcessJobQueue:
 
     def process_one(self, run: Runner) -> bool:
         """Run one due job, with all that equal it. False when none is due."""
-        return self._process(run, limit=1)
+        return self._process(run, limit=1) > 0
 
-    def drain(self, run: Runner | None = None) -> None:
-        """Run whatever is due now, until nothing is or the queue is told to stop."""
-        runner = self._runner(run)
-        while not self._is_stopping() and self._process(runner, limit=self._batch_size):
-            pass
+    def drain(self, run: Runner | None = None) -> int:
+        """Run whatever is due now, until nothing is or the queue is told to stop; claims taken."""
+        runner, taken = self._runner(run), 0
+        while not self._is_stopping():
+            claimed = self._process(runner, limit=self._batch_size)
+            taken += claimed
+            if not claimed:
+                break
+        return taken
 
     def work(self, run: Runner | None = None, *, max_seconds: float | None = None) -> None:
         """Run jobs as they come, until told to stop or the time is over.
@@ -163,16 +168,23 @@ class ProcessJobQueue:
         if not self._arrivals.is_open:
             self._wake.wait(_POLL_SECONDS)
 
-    def _process(self, run: Runner, *, limit: int) -> bool:
+    def _process(self, run: Runner, *, limit: int) -> int:
         self.ensure_ready()
         token = secrets.token_hex(16)
         claimed_at = time.monotonic()
-        jobs = self._claim(token, limit)
+        jobs = self._claim(token, min(limit, self._pace))
         if jobs:
             batch = Batch(self._store, token, jobs, rng=self._rng, observe=self._observe)
             lease = batch.lock(seconds=self._lease_seconds, since=claimed_at)
-            batch.work(run, lease, is_stopping=self._is_stopping)
-        return bool(jobs)
+            managed = batch.work(run, lease, is_stopping=self._is_stopping)
+            self._pace = self._next_pace(managed)
+        return len(jobs)
+
+    def _next_pace(self, managed: int | None) -> int:
+        """How many to claim next: as many as there was time for, so that slow jobs are shared."""
+        if managed is None:
+            return min(2 * self._pace, self._batch_size)
+        return max(1, managed)
 
     def _claim(self, token: str, limit: int) -> Jobs:
         models = self._claimable()

@@ -29,7 +29,7 @@ AGGREGATE = "process_job"
 
 
 def enqueue(
-    model_name: str,
+    model: str,
     selectors: Any,
     *,
     user: User | None = None,
@@ -43,12 +43,12 @@ def enqueue(
     Raises AccessRevoked, InvalidSelector, NoProcessRunner, ProcessTransactionRequired,
     MongodbUnreachable.
     """
-    context = None if user is None else _frozen_access(user, model_name)
+    context = None if user is None else _frozen_access(user, model)
     if session is None and connection.in_atomic_block:
-        payload = {"model": model_name, "selectors": _as_json(selectors), "accessContext": context}
-        publish(REQUESTED, AGGREGATE, dedupe_key(model_name, selectors), payload)
+        payload = {"model": model, "selectors": _as_json(selectors), "accessContext": context}
+        publish(REQUESTED, AGGREGATE, dedupe_key(model, selectors), payload)
         return
-    _enqueue(model_name, selectors, context, session=session)
+    _enqueue(model, selectors, context, session=session)
 
 
 def accept(payload: Mapping[str, Any]) -> None:
@@ -63,7 +63,8 @@ def run(model_name: str, selectors: Any, access_context: Mapping[str, Any] | Non
     The context was frozen when the job was enqueued; what has been taken away since is not used.
     Raises NoProcessRunner, AccessRevoked, and whatever the runner raises.
     """
-    close_old_connections()
+    if not connection.in_atomic_block:
+        close_old_connections()  # a resident worker outlives them
     remote = remote_runners.find(model_name)
     if remote is not None:
         # Its people are the app's own, so the app checks them again.

@@ -68,6 +68,12 @@ def declare(
     return runner
 
 
+def withdraw(runner: RemoteRunner) -> None:
+    """Call the app no more; jobs of its model wait."""
+    runner.delete()
+    known_models.clear()
+
+
 def active_models() -> frozenset[str]:
     """The models that apps recalculate."""
     return known_models.get()

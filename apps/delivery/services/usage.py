@@ -3,6 +3,7 @@
 from apps.delivery.services.usage_checks import TotalsReport, check_totals
 from apps.delivery.services.usage_counters import RecomputeReport, recompute
 from apps.delivery.services.usage_ingest import Acceptance, Outcome, ingest
+from apps.delivery.services.usage_pruning import prune_events
 from apps.delivery.services.usage_reservations import (
     Ask,
     commit,
@@ -21,6 +22,7 @@ __all__ = [
     "commit",
     "expire_reservations",
     "ingest",
+    "prune_events",
     "recompute",
     "release",
     "reserve",

@@ -15,7 +15,7 @@ from django.db.models import Count, Sum
 from apps.common.dialects import retry_deadlocks
 from apps.delivery import usage_figures
 from apps.delivery.choices import ReservationStatus
-from apps.delivery.errors import UsageMetricNotFound
+from apps.delivery.errors import UsageEventsPruned, UsageMetricNotFound
 from apps.delivery.models import PlanLimit, UsageEvent, UsageMetric, UsageReservation, UsageTotal
 from apps.delivery.usage.terms import Terms
 
@@ -110,7 +110,7 @@ def recompute(
 
     `period` is the period's first day. Safe to repeat and to run beside reporting apps: the
     counter is locked while its events are summed. A rehearsal tells the difference and changes
-    nothing. Raises UsageMetricNotFound.
+    nothing. Raises UsageMetricNotFound, UsageEventsPruned.
     """
     found = find_metric(app, metric)
     first_day = date.fromisoformat(period) if isinstance(period, str) else period
@@ -134,6 +134,8 @@ def _recompute(
     metric: UsageMetric, total_id: int, now: datetime, *, is_rehearsal: bool
 ) -> RecomputeReport:
     total = next(iter(lock_totals([total_id]).values()))
+    if total.pruned_at is not None:
+        raise UsageEventsPruned("The events of this period were deleted by age.")
     counted = UsageEvent.objects.filter(metric=metric, period=total.period).aggregate(
         used=Sum("quantity"), event_count=Count("pk")
     )

@@ -4,6 +4,12 @@ from apps.stickers.models.assets import AssetClassification, StickerAsset
 from apps.stickers.models.curation import AutoPack, AutoPackControl, CurationDecision, CurationRun
 from apps.stickers.models.cycles import AssetFingerprint, CategoryDrift, CycleCursor
 from apps.stickers.models.engagement import InteractionEvent, PackEngagement, PackScoreSnapshot
+from apps.stickers.models.moderation import (
+    ModerationDecision,
+    PackModeration,
+    PackReport,
+    PackTag,
+)
 from apps.stickers.models.own import (
     ObjectStorageHealth,
     PackOwner,
@@ -24,10 +30,14 @@ __all__ = [
     "CurationRun",
     "CycleCursor",
     "InteractionEvent",
+    "ModerationDecision",
     "ObjectStorageHealth",
     "PackEngagement",
+    "PackModeration",
     "PackOwner",
+    "PackReport",
     "PackScoreSnapshot",
+    "PackTag",
     "PackWebUpload",
     "ReprocessTask",
     "StickerAsset",

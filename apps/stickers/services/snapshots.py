@@ -20,7 +20,7 @@ from apps.common.dialects import retry_deadlocks
 from apps.common.fields import now_seconds
 from apps.stickers.bulk_scoring import PackScores
 from apps.stickers.live_scores import BASELINE, pack_scores
-from apps.stickers.models import InteractionEvent, PackEngagement, PackScoreSnapshot
+from apps.stickers.models import InteractionEvent, PackEngagement, PackScoreSnapshot, PackTag
 from apps.stickers.queries import rankable_packs
 
 BATCH_SIZE = 500
@@ -76,14 +76,16 @@ def refresh_stale(*, now: datetime, limit: int = STALE_LIMIT) -> int:
     visitors within seven days, since trend and decay move with time.
     """
     PackScoreSnapshot.objects.exclude(pack__in=rankable_packs()).delete()
+    PackTag.objects.exclude(pack__in=rankable_packs()).delete()
     missing = rankable_packs().filter(snapshot=None).order_by("pk")
     chosen = list(missing.values_list("pk", flat=True)[:limit])
-    stale = _stale_snapshots(now).order_by("refreshed_at", "pk")
+    stale = stale_snapshots(now).order_by("refreshed_at", "pk")
     chosen += stale.values_list("pk", flat=True)[: limit - len(chosen)]
     return refresh_snapshots(chosen, now=now)
 
 
-def _stale_snapshots(now: datetime) -> QuerySet[PackScoreSnapshot]:
+def stale_snapshots(now: datetime) -> QuerySet[PackScoreSnapshot]:
+    """Snapshots past their age: an hour with visitors within seven days, else the setting."""
     old = now - timedelta(seconds=settings.SNAPSHOT_MAX_AGE_SECONDS)
     visited = InteractionEvent.objects.filter(created_at__gte=now - BASELINE).values("pack")
     is_stale = Q(refreshed_at__lt=old) | Q(
@@ -102,6 +104,7 @@ def _refresh_batch(ids: Sequence[str], *, now: datetime) -> int:
     if gone:
         PackScoreSnapshot.objects.filter(pk__in=gone).delete()
     _write(scores, now=now)
+    _write_tags(held, scores)
     return len(scores)
 
 
@@ -135,3 +138,17 @@ def _write(scores: Mapping[str, PackScores], *, now: datetime) -> None:
         values += (moment, written_at, written_at)
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
+
+
+def _write_tags(pack_ids: Sequence[str], scores: Mapping[str, PackScores]) -> None:
+    """Make the rows of tags equal to the snapshots; where nothing changed, nothing is written."""
+    wanted = {(pk, tag) for pk, found in scores.items() for tag in found.tags}
+    rows = PackTag.objects.filter(pack__in=pack_ids).values_list("pack_id", "tag", "pk")
+    stored = {(pack_id, tag): pk for pack_id, tag, pk in rows}
+    lost = [pk for key, pk in stored.items() if key not in wanted]
+    if lost:
+        PackTag.objects.filter(pk__in=lost).delete()
+    missing = sorted(wanted - stored.keys())
+    PackTag.objects.bulk_create(
+        (PackTag(pack_id=pk, tag=tag) for pk, tag in missing), ignore_conflicts=True
+    )

@@ -8,9 +8,10 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
 
-LOCK_NAME = "pombo.migrate"
-LOCK_NUMBER = 7_066_626_001
-WAIT_SECONDS = 600
+TAKE_LOCK = {
+    "mysql": "SELECT GET_LOCK('pombo.migrate', 600)",
+    "postgresql": "SELECT pg_advisory_lock(7066626001) IS NOT NULL",
+}
 
 
 class Command(migrate.Command):
@@ -29,14 +30,11 @@ def _alone_on(alias: str) -> Iterator[None]:
     migrations and ends with the process whatever happens.
     """
     connection = connections[alias].copy()
-    take = {
-        "mysql": ("SELECT GET_LOCK(%s, %s)", [LOCK_NAME, WAIT_SECONDS]),
-        "postgresql": ("SELECT pg_advisory_lock(%s) IS NOT NULL", [LOCK_NUMBER]),
-    }.get(connection.vendor)
+    take = TAKE_LOCK.get(connection.vendor)
     try:
         if take is not None:
             with connection.cursor() as cursor:
-                cursor.execute(*take)
+                cursor.execute(take)
                 if not cursor.fetchone()[0]:
                     raise CommandError("Another process has been migrating for ten minutes.")
         yield

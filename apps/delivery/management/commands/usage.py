@@ -76,7 +76,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{invoice.app} {first_day} ({state}): {total}")
 
     def _recompute(self, options: dict[str, Any]) -> None:
-        totals, now = list(_totals(options)), timezone.now()
+        totals, now = list(_totals(options).filter(pruned_at=None)), timezone.now()
         reports = [
             recompute(
                 total.metric.app.code,

@@ -16,8 +16,8 @@ from django.utils.translation import ngettext
 from unfold.decorators import action
 
 from apps.common.admin import ReadOnlyAdmin, asked_reason
+from apps.stickers.admin.charts import thumbnail
 from apps.stickers.choices import CurationMode, WorkerTaskType
-from apps.stickers.classification_admin import picture_of
 from apps.stickers.curation.rules import Mode
 from apps.stickers.curation_queries import summary_lines, theme_reports
 from apps.stickers.models import AutoPack, CurationDecision, CurationRun
@@ -114,7 +114,7 @@ class CurationDecisionAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("picture"))
     def picture(self, decision: CurationDecision) -> str:
-        return picture_of(decision.asset)
+        return thumbnail(decision.asset)
 
 
 @admin.register(AutoPack)
@@ -159,7 +159,7 @@ class AutoPackAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("cover"))
     def cover(self, pack: AutoPack) -> str:
-        return picture_of(pack.cover_sticker)
+        return thumbnail(pack.cover_sticker)
 
     @admin.display(description=_("stickers"), ordering="item_total")
     def item_count(self, pack: Any) -> int:

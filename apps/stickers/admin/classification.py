@@ -6,12 +6,12 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from apps.common.admin import ReadOnlyAdmin
-from apps.stickers.api.serializers import asset_address
+from apps.stickers.admin.charts import thumbnail
 from apps.stickers.choices import ReprocessReason
 from apps.stickers.models import (
     AssetClassification,
@@ -26,12 +26,6 @@ from apps.stickers.services.fingerprinting import near_copies
 from apps.stickers.services.reprocess_requests import enqueue_reprocess
 
 MAX_COPIES_SHOWN = 24
-
-
-def picture_of(asset: StickerAsset | None) -> str:
-    """A small picture of a sticker, or a dash."""
-    address = asset_address(asset)
-    return format_html('<img class="thumbnail" src="{}" alt="">', address) if address else "–"
 
 
 @admin.register(AssetClassification)
@@ -58,13 +52,13 @@ class AssetClassificationAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("picture"))
     def picture(self, classification: AssetClassification) -> str:
-        return picture_of(classification.asset)
+        return thumbnail(classification.asset)
 
     @admin.display(description=_("near copies"))
     def near_copies(self, classification: AssetClassification) -> str:
         ids = near_copies([classification.pk]).get(classification.pk, [])
         found = StickerAsset.objects.filter(pk__in=ids).order_by("pk")[:MAX_COPIES_SHOWN]
-        pictures = ((_link(asset), picture_of(asset)) for asset in found)
+        pictures = ((_link(asset), thumbnail(asset)) for asset in found)
         return format_html_join(" ", '<a href="{}">{}</a>', pictures) or "–"
 
     def has_ask_permission(self, request: HttpRequest) -> bool:
@@ -110,7 +104,7 @@ class ReprocessTaskAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("picture"))
     def picture(self, task: ReprocessTask) -> str:
-        return picture_of(task.asset)
+        return thumbnail(task.asset)
 
     def has_redrive_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("stickers.change_reprocesstask")
