@@ -147,7 +147,7 @@ def test_an_unknown_visibility_is_public_when_new_and_refused_when_changed() -> 
         edit_pack(pack.pack_key, owner_jid=OWNER, visibility="secret")
 
 
-def test_every_change_raises_the_version_and_is_told() -> None:
+def test_e3_every_change_raises_the_version_and_is_told() -> None:
     pack = make_pack(stickers=4)
     second = pack.items.get(position=2).sticker_id
     changes: list[Callable[[], object]] = [

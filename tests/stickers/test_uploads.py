@@ -290,7 +290,7 @@ def test_the_worker_does_it_from_the_event() -> None:
     assert pack.items.count() == 1
 
 
-def test_a_filled_pack_is_published_once_and_told(draft: StickerPack) -> None:
+def test_e3_a_filled_pack_is_published_once_and_told(draft: StickerPack) -> None:
     fill(draft)
     for _time in range(2):
         finalize_pack(draft.pack_key, owner_jid=OWNER)
