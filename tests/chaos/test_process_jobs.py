@@ -28,7 +28,7 @@ from .process_job_worker import DATABASE
 
 pytestmark = [pytest.mark.chaos, pytest.mark.mongo]
 ROOT = Path(__file__).parents[2]
-JOB_COUNT = int(os.environ.get("PROCESS_JOB_CHAOS_JOBS", "800"))
+JOB_COUNT = int(os.environ.get("PROCESS_JOB_CHAOS_JOBS", "600"))
 TARGETS = 200
 PROCESSES = 4
 LEASE_SECONDS = 2.0

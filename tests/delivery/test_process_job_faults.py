@@ -218,6 +218,15 @@ def test_fault_11_a_job_is_never_kept_in_memory_because_the_server_is_away(
         check_process_jobs()
 
 
+def test_fault_11_a_worker_without_its_server_says_so_without_the_password(caplog: Any) -> None:
+    address = "mongodb://app:hunter2@127.0.0.1:9/?serverSelectionTimeoutMS=50"
+    with MongoClient[Any](address) as client:
+        queue = ProcessJobQueue(client["jobs"], run=nothing)
+        queue.work(max_seconds=0.01)
+    assert [record.message for record in caplog.records] == ["OON_PROCESS_JOBS_WORKER_FAILED"]
+    assert "hunter2" not in str(caplog.records[0].__dict__)
+
+
 def test_fault_11_a_queue_in_memory_says_so(settings: Any, caplog: Any) -> None:
     settings.MONGODB_URI = ""
     services.forget_queues()

@@ -239,3 +239,13 @@ def test_prometheus_sees_that_mongodb_is_away(settings: Any) -> None:
     settings.MONGODB_URI = "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=50"
     assert "pombo_mongodb_up 0.0" in render().decode()
     mongodb.forget_clients()
+
+
+def test_a_database_that_only_node_apps_made_is_shown_as_well(
+    mongo: Database[Any], api: APIClient
+) -> None:
+    mongo.drop_collection(JOBS)
+    mongo[JOBS].insert_one({"model": "Order", "status": "pending"})
+    assert manage("status")["depth"] == [{"model": "Order", "state": "pending", "count": 1}]
+    assert api.get(LIST).json()["results"][0]["created_at"] is None
+    mongo.drop_collection(JOBS)

@@ -229,6 +229,14 @@ def test_an_app_uploads_lists_reads_and_deletes(api: APIClient) -> None:
     assert api.get(content).status_code == 404
 
 
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data"])
+def test_a_body_is_stored_as_it_is_whatever_type_a_tool_gives_it(api: APIClient, kind: str) -> None:
+    made = api.generic("POST", f"{FILES_URL}?name=a", b"a=1&b", content_type=kind)
+    assert made.status_code == 201, made.content
+    whole = api.get(f"{FILES_URL}{made.json()['id']}/content/")
+    assert b"".join(whole.streaming_content) == b"a=1&b"
+
+
 def test_a_range_over_http(api: APIClient) -> None:
     content = f"{FILES_URL}{send(api, b'0123456789').json()['id']}/content/"
     part = api.get(content, HTTP_RANGE="bytes=2-4")

@@ -138,7 +138,7 @@ class ProcessJobQueue:
             self._worker = None
 
     def ask_to_stop(self) -> None:
-        """Tell `work` and `drain` to end after the run under way; signal handlers may call it."""
+        """Tell `work` and `drain` to end after the run under way; not for signal handlers."""
         self._stopping.set()
         self._wake.set()
 

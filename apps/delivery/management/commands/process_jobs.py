@@ -76,10 +76,11 @@ class Command(BaseCommand):
     def work(self, **options: Any) -> dict[str, Any]:
         """Stay and run jobs."""
         with mongodb.answering() as database:
-            queue = new_queue()
+            heard: list[int] = []  # a handler must not touch locks that the work may hold
+            queue = new_queue(should_stop=lambda: bool(heard))
             queue.ensure_ready()
             for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda _number, _frame: queue.ask_to_stop())
+                signal.signal(number, lambda number, _frame: heard.append(number))
             with SignOfLife(database, own_name(), claimable_models):
                 queue.work()
         return {"stopped": True}
