@@ -170,7 +170,7 @@ def server(*, cache_seconds: int) -> Iterator[None]:
     command += ["--log-level", "error"]
     process = subprocess.Popen(command, env=environment)
     try:
-        wait_for(lambda: requests.get(ADDRESS + CONSTANT, timeout=2).ok)
+        wait_for(lambda: requests.get(ADDRESS + CONSTANT, timeout=60).ok)
         yield
     finally:
         process.terminate()

@@ -125,8 +125,8 @@ class StickerPackAdmin(ReadOnlyAdmin):
         if found is None:
             return "–"
         if found.is_hidden:
-            return _("hidden")
-        return _("marked sensitive") if found.is_sensitive else "–"
+            return str(_("hidden"))
+        return str(_("marked sensitive")) if found.is_sensitive else "–"
 
     @admin.display(description=_("rank"), ordering="snapshot__ranking_score")
     def ranking_score(self, pack: StickerPack) -> Any:
