@@ -98,7 +98,20 @@ class StickerPackAdmin(ReadOnlyAdmin):
     list_select_related = ["cover_sticker", "snapshot", "moderation"]
     search_fields = ["pack_key", "name", "owner_jid"]
     ordering = ["-updated_at"]
-    readonly_fields = ["score_breakdown", "score_age", "decisions"]
+    readonly_fields = ["cover", "state", "score_breakdown", "score_age", "decisions"]
+    fieldsets = [
+        (None, {"fields": ["cover", "name", "publisher", "description", "pack_key", "owner_jid"]}),
+        (
+            _("State"),
+            {"fields": ["visibility", "status", "pack_status", "state", "decisions", "version"]},
+        ),
+        (_("Score"), {"fields": ["score_breakdown", "score_age"]}),
+        (
+            _("Automatic packs"),
+            {"fields": ["is_auto_pack", "pack_theme_key", "pack_volume", "last_rebalanced_at"]},
+        ),
+        (_("Times"), {"fields": ["created_at", "updated_at", "deleted_at"]}),
+    ]
     inlines = [StickerPackItemInline]
     actions = ["refresh_scores", "mark_sensitive", "hide", "remove", "restore"]
 
