@@ -18,6 +18,7 @@ from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.flags.services import set_flag
@@ -257,6 +258,14 @@ def private_key(folder: Path) -> Path:
         )
     )
     return path
+
+
+def test_a_redirect_costs_few_queries(delivered: None, client: Client, asset: StickerAsset) -> None:
+    objects.store_object(asset, now=now())
+    client.get(address_of(asset))
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address_of(asset)).status_code == 302
+    assert len(queries) == 2  # the sticker, and the record of its copy
 
 
 def test_a_head_request_is_answered_here(
