@@ -24,6 +24,7 @@ from django.utils import timezone
 from apps.flags.services import set_flag
 from apps.outbox.services import drain
 from apps.stickers import errors, object_storage, storage
+from apps.stickers.checks import check_object_storage
 from apps.stickers.choices import ObjectState
 from apps.stickers.models import (
     AssetClassification,
@@ -266,6 +267,17 @@ def test_a_redirect_costs_few_queries(delivered: None, client: Client, asset: St
     with CaptureQueriesContext(connection) as queries:
         assert client.get(address_of(asset)).status_code == 302
     assert len(queries) == 2  # the sticker, and the record of its copy
+
+
+def test_a_half_configured_storage_is_found_at_the_start(settings: Any, tmp_path: Path) -> None:
+    assert check_object_storage(None) == []
+    settings.OBJECT_STORAGE_SECRET_ACCESS_KEY = ""
+    settings.OBJECT_STORAGE_CDN_KEY_ID = "K1"
+    settings.OBJECT_STORAGE_CDN_PRIVATE_KEY_FILE = str(tmp_path / "none.pem")
+    found = [message.id for message in check_object_storage(None)]
+    assert found == ["stickers.E001", "stickers.E002"]
+    settings.OBJECT_STORAGE_BUCKET = ""
+    assert check_object_storage(None) == []
 
 
 def test_a_head_request_is_answered_here(
