@@ -8,7 +8,10 @@ from drf_spectacular.views import SpectacularSwaggerSplitView as ApiDocsView
 from apps.common import health, metrics
 
 APPS_WITH_API = ("flags", "outbox", "whatsapp_auth", "stickers", "delivery")
-PAGES = ("whatsapp_auth", "stickers")
+PAGES = ("whatsapp_auth", "delivery", "stickers")
+
+# Here and not at every start: workers have no pages, and forty admin modules take memory.
+admin.autodiscover()
 
 urlpatterns = [
     path("admin/", admin.site.urls),

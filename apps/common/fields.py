@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 MYSQL_COLLATION = "utf8mb4_unicode_ci"
+MYSQL_EXACT_COLLATION = "utf8mb4_bin"
 TIMESTAMP_MIN = datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
 # TIMESTAMP ends on 2038-01-19 03:14:07; a day earlier leaves room for leases that start there.
 TIMESTAMP_MAX = datetime(2038, 1, 18, 23, 59, 59, tzinfo=UTC)
@@ -70,6 +71,17 @@ class _UnsignedMixin(models.Field):
 
 class CharField(_CollatedMixin, models.CharField):
     """VARCHAR in the mirrored collation (case-insensitive on MySQL)."""
+
+
+class ExactCharField(models.CharField):
+    """VARCHAR compared character by character on every database: for names that others choose."""
+
+    def db_parameters(self, connection: BaseDatabaseWrapper) -> Any:
+        """The binary collation on MySQL, whose own would hold `a` and `A` for equal."""
+        parameters = super().db_parameters(connection)
+        if connection.vendor == "mysql":
+            parameters["collation"] = MYSQL_EXACT_COLLATION
+        return parameters
 
 
 class FixedCharField(_MySQLTypeMixin, CharField):

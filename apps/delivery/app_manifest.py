@@ -1,51 +1,47 @@
 """What `central.app.json` may say: every broken rule in one pass, as a path and a message.
 
-Paths are those of the original. Rules that only warn (a plan that contradicts itself) stand in
-`usage_metric_warnings`, so that manifests which apps already ship stay valid.
+The rules stand in `app_manifest_schema` and nowhere else; here they are applied as the original
+does: paths, their order, and what counts as one error. Rules that only warn (a plan that
+contradicts itself) stand in `usage_metric_warnings`, so that manifests which apps already ship stay
+valid.
 """
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
 
+from apps.delivery.app_manifest_schema import (
+    MAX_METRICS,
+    MAX_NAME_UNITS,
+    SCHEMA,
+    SCHEMA_VERSION,
+    USAGE_METRICS_SCHEMA,
+)
 from apps.delivery.errors import InvalidAppManifest
 
-MAX_METRICS = 10
-SCHEMA_VERSION = 1
-TOP_LEVEL_KEYS = frozenset(
-    {
-        "$schema",
-        "schemaVersion",
-        "id",
-        "name",
-        "slug",
-        "appKind",
-        "tenancyModel",
-        "availability",
-        "accessMode",
-        "authorizationMode",
-        "deploymentMode",
-        "modules",
-        "capabilities",
-        "capabilitySettings",
-        "compatibility",
-        "activation",
-        "auth",
-        "rbac",
-        "usageMetrics",
-    }
-)
-METRIC_KEYS = frozenset({"code", "name", "unit", "description", "defaults"})
-ON_LIMIT = ("block", "auto_addon")
-OVERAGE_MODES = ("unit", "block")
-_METRIC_CODE = re.compile(r"[a-z][a-z0-9_.-]{1,62}")
-_NAME_UNITS = 80
-_SAFE_INTEGER = 2**53 - 1
+__all__ = [
+    "MAX_METRICS",
+    "Issue",
+    "app_manifest_issues",
+    "app_manifest_warnings",
+    "public_usage_metrics",
+    "usage_metric_warnings",
+    "validate_app_manifest",
+    "validate_usage_metrics",
+]
+
 _ABSENT = object()
+_METRIC_MEMBERS = frozenset({"included", "onLimit", "overage"})
+_OVERAGE_MEMBERS = frozenset({"mode", "priceMinor", "blockSize"})
+
+Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +53,7 @@ class Issue:
 
 
 def validate_app_manifest(data: Any) -> dict[str, Any]:
-    """A copy of the manifest. Raises InvalidAppManifest with every issue.
-
-    Judges the members' names, the schema version and the usage metrics.
-    """
+    """A copy of the manifest. Raises InvalidAppManifest with every issue."""
     issues = app_manifest_issues(data)
     if issues:
         listed = [{"path": issue.path, "message": issue.message} for issue in issues]
@@ -70,40 +63,17 @@ def validate_app_manifest(data: Any) -> dict[str, Any]:
 
 def app_manifest_issues(data: Any) -> list[Issue]:
     """Everything that is wrong with the manifest; empty when it is valid."""
-    if not isinstance(data, Mapping):
-        return [Issue("", _("must be an object."))]
-    issues = _unknown_keys(data, TOP_LEVEL_KEYS, "")
-    if not _is_integer(data.get("schemaVersion"), low=SCHEMA_VERSION, high=SCHEMA_VERSION):
-        issues.append(Issue("schemaVersion", _("must be %(version)d.") % {"version": 1}))
-    return issues + validate_usage_metrics(data.get("usageMetrics", _ABSENT))
+    return _issues(data, SCHEMA, "")
+
+
+def app_manifest_warnings(data: Mapping[str, Any]) -> list[Issue]:
+    """What a valid manifest says and cannot mean."""
+    return usage_metric_warnings(data.get("usageMetrics") or [])
 
 
 def validate_usage_metrics(value: Any = _ABSENT) -> list[Issue]:
     """What is wrong with `usageMetrics`; nothing when the member is left out."""
-    if value is _ABSENT:
-        return []
-    if not isinstance(value, list) or len(value) > MAX_METRICS:
-        message = _("must be a list of at most %(count)d metrics.") % {"count": MAX_METRICS}
-        return [Issue("usageMetrics", message)]
-    issues: list[Issue] = []
-    seen: set[str] = set()
-    for index, metric in enumerate(value):
-        issues += _metric_issues(metric, f"usageMetrics[{index}]", seen)
-    return issues
-
-
-def usage_metric_warnings(metrics: list[dict[str, Any]]) -> list[Issue]:
-    """Contradictions in the defaults of valid metrics, which a plan refuses."""
-    warnings: list[Issue] = []
-    for index, metric in enumerate(metrics):
-        defaults = metric.get("defaults", {})
-        overage, path = defaults.get("overage"), f"usageMetrics[{index}].defaults"
-        if defaults.get("onLimit") == "auto_addon" and overage is None:
-            warnings.append(Issue(path, _("auto_addon has nothing to charge without overage.")))
-        if overage and overage["mode"] == "unit" and "blockSize" in overage:
-            message = _("has no meaning when each unit is charged.")
-            warnings.append(Issue(f"{path}.overage.blockSize", message))
-    return warnings
+    return [] if value is _ABSENT else _issues(value, USAGE_METRICS_SCHEMA, "usageMetrics")
 
 
 def public_usage_metrics(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,69 +85,160 @@ def public_usage_metrics(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _metric_issues(metric: Any, path: str, seen: set[str]) -> list[Issue]:
-    if not isinstance(metric, Mapping):
-        return [Issue(path, _("must be an object."))]
-    issues = _unknown_keys(metric, METRIC_KEYS, f"{path}.")
-    issues += _code_issues(metric.get("code"), f"{path}.code", seen)
-    if not _is_name(metric.get("name")):
-        message = _("is required, with at most %(count)d characters.") % {"count": _NAME_UNITS}
-        issues.append(Issue(f"{path}.name", message))
-    return issues + _defaults_issues(metric.get("defaults", _ABSENT), f"{path}.defaults")
+def _rule_text(rule: str) -> str:
+    """What would be right at a place of the schema."""
+    texts: dict[str, Callable[[], str]] = {
+        "object": lambda: _("must be an object."),
+        "text": lambda: _("must be a text that is not empty."),
+        "text_or_object": lambda: _("must be a text or an object."),
+        "list_or_object": lambda: _("must be a list or an object."),
+        "schema_version": lambda: _("must be %(version)d.") % {"version": SCHEMA_VERSION},
+        "metrics": lambda: (
+            _("must be a list of at most %(count)d metrics.") % {"count": MAX_METRICS}
+        ),
+        "metric_code": lambda: _("use lower-case letters, digits, dot, hyphen or underscore."),
+        "metric_name": lambda: (
+            _("is required, with at most %(count)d characters.") % {"count": MAX_NAME_UNITS}
+        ),
+        "count": lambda: _("must be an integer from 0."),
+        "on_limit": lambda: _("must be block or auto_addon."),
+        "mode": lambda: _("must be unit or block."),
+        "cents": lambda: _("must be an amount in cents from 1."),
+        "block_size": lambda: _("must be a size from 1."),
+    }
+    return texts[rule]()
 
 
-def _code_issues(code: Any, path: str, seen: set[str]) -> list[Issue]:
-    if not isinstance(code, str) or not _METRIC_CODE.fullmatch(code):
-        return [Issue(path, _("use lower-case letters, digits, dot, hyphen or underscore."))]
-    if code in seen:
-        return [Issue(path, _("the code is used twice."))]
-    seen.add(code)
-    return []
+def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    """As ECMAScript has it: `$` is the end, not also the place before a last line break."""
+    if isinstance(value, str) and not re.search(re.sub(r"\$\Z", r"\\Z", pattern), value):
+        yield ValidationError("pattern")
 
 
-def _defaults_issues(defaults: Any, path: str) -> list[Issue]:
-    if defaults is _ABSENT:
-        return []
-    if isinstance(defaults, list):
-        return []  # to the original a list is an object without members
-    if not isinstance(defaults, Mapping):
-        return [Issue(path, _("must be an object."))]
-    issues = []
-    if "included" in defaults and not _is_integer(defaults["included"], low=0):
-        issues.append(Issue(f"{path}.included", _("must be an integer from 0.")))
-    if "onLimit" in defaults and defaults["onLimit"] not in ON_LIMIT:
-        issues.append(Issue(f"{path}.onLimit", _("must be block or auto_addon.")))
-    if "overage" in defaults:
-        issues += _overage_issues(defaults["overage"], f"{path}.overage")
-    return issues
+def _max_length(_validator: Any, most: int, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    """In UTF-16 units, as the original counts."""
+    if isinstance(value, str) and len(value.encode("utf-16-be", "surrogatepass")) > 2 * most:
+        yield ValidationError("maxLength")
 
 
-def _overage_issues(overage: Any, path: str) -> list[Issue]:
-    terms = overage if isinstance(overage, Mapping) else {}
-    issues = []
-    if terms.get("mode") not in OVERAGE_MODES:
-        issues.append(Issue(f"{path}.mode", _("must be unit or block.")))
-    if not _is_integer(terms.get("priceMinor"), low=1):
-        issues.append(Issue(f"{path}.priceMinor", _("must be an amount in cents from 1.")))
-    if terms.get("mode") == "block" and not _is_integer(terms.get("blockSize"), low=1):
-        issues.append(Issue(f"{path}.blockSize", _("must be a size from 1.")))
-    return issues
+def _unique_member(validator: Any, name: str, items: Any, schema: Any) -> Iterator[ValidationError]:
+    """No two items have an equal member of this name; items that are wrong anyway do not count."""
+    if not isinstance(items, list):
+        return
+    rule = validator.evolve(schema=schema["items"]["properties"][name])
+    seen: set[str] = set()
+    for index, item in enumerate(items):
+        value = item.get(name) if isinstance(item, dict) else None
+        if not isinstance(value, str) or not rule.is_valid(value):
+            continue
+        if value in seen:
+            yield ValidationError("x-uniqueMember", path=[index, name])
+        seen.add(value)
 
 
-def _unknown_keys(value: Mapping[str, Any], known: frozenset[str], prefix: str) -> list[Issue]:
-    unknown = [key for key in value if key not in known]
-    return [Issue(f"{prefix}{key}", _("is not supported.")) for key in unknown]
+_Validator = extend(
+    Draft202012Validator,
+    {"pattern": _pattern, "maxLength": _max_length, "x-uniqueMember": _unique_member},
+)
 
 
-def _is_name(value: Any) -> bool:
-    """Not blank, and at most 80 UTF-16 units, as the original counts."""
-    if not isinstance(value, str) or not value.strip().strip("\ufeff"):
-        return False
-    return len(value.encode("utf-16-be", "surrogatepass")) <= 2 * _NAME_UNITS
+def _issues(data: Any, schema: dict[str, Any], root: str) -> list[Issue]:
+    """One issue for each place, in the order of the schema; a place hides what lies below it."""
+    found: dict[Path, str] = {}
+    for error in _Validator(schema).iter_errors(data):
+        for path, message in _places(error):
+            found.setdefault(path, message)
+    shown = sorted((path for path in found if not _is_hidden(path, found)), key=_Order(schema))
+    return [Issue(_written(path, root), found[path]) for path in shown]
 
 
-def _is_integer(value: Any, *, low: int, high: int = _SAFE_INTEGER) -> bool:
-    """Whether JavaScript calls it a safe integer within the bounds: 1.0 is one, true is not."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return low <= value <= high and value == int(value)
+def _places(error: ValidationError) -> Iterator[tuple[Path, str]]:
+    """Where an error is told: at the value, or at members that are missing or too many."""
+    path, node = tuple(error.absolute_path), error.schema
+    if error.validator == "additionalProperties":
+        for name in error.instance:
+            if name not in node["properties"]:
+                yield (*path, name), _("is not supported.")
+    elif error.validator == "required":
+        for name in node["required"]:
+            if name not in error.instance:
+                yield (*path, name), _rule_text(node["properties"][name]["x-rule"])
+    elif node.get("x-toldAsMembers"):
+        for name in node["required"]:
+            yield (*path, name), _rule_text(node["properties"][name]["x-rule"])
+    elif error.validator == "x-uniqueMember":
+        yield path, _("the code is used twice.")
+    else:
+        yield path, _rule_text(node["x-rule"])
+
+
+def _is_hidden(path: Path, found: Mapping[Path, str]) -> bool:
+    return any(path[:length] in found for length in range(len(path)))
+
+
+class _Order:
+    """Sorts paths as the schema lists them: members too many first, then by place."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.schema = schema
+
+    def __call__(self, path: Path) -> list[int]:
+        node: dict[str, Any] = self.schema
+        ranks = []
+        for part in path:
+            if isinstance(part, int):
+                ranks.append(part)
+                node = node.get("items", {})
+            else:
+                names = list(node.get("properties", {}))
+                ranks.append(names.index(part) if part in names else -1)
+                node = node.get("properties", {}).get(part, {})
+        return ranks
+
+
+def _written(path: Path, root: str) -> str:
+    text = root
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def usage_metric_warnings(metrics: list[dict[str, Any]]) -> list[Issue]:
+    """What valid metrics say and cannot mean; a plan refuses the contradictions among it."""
+    warnings: list[Issue] = []
+    for index, metric in enumerate(metrics):
+        path = f"usageMetrics[{index}]"
+        warnings += _metric_warnings(metric, path)
+        if isinstance(defaults := metric.get("defaults"), dict):
+            warnings += _defaults_warnings(defaults, f"{path}.defaults")
+    return warnings
+
+
+def _metric_warnings(metric: dict[str, Any], path: str) -> Iterator[Issue]:
+    if str(metric.get("code", "")).endswith((".", "-", "_")):
+        yield Issue(f"{path}.code", _("should end with a letter or digit."))
+    for name in ("unit", "description"):
+        if not isinstance(metric.get(name, ""), str):
+            yield Issue(f"{path}.{name}", _("should be a text."))
+    if isinstance(metric.get("defaults"), list):
+        yield Issue(f"{path}.defaults", _("is a list and says nothing."))
+
+
+def _defaults_warnings(defaults: dict[str, Any], path: str) -> Iterator[Issue]:
+    overage, on_limit = defaults.get("overage"), defaults.get("onLimit")
+    for name in sorted(defaults.keys() - _METRIC_MEMBERS):
+        yield Issue(f"{path}.{name}", _("is not known and has no effect."))
+    if on_limit == "auto_addon" and overage is None:
+        yield Issue(path, _("auto_addon has nothing to charge without overage."))
+    if on_limit == "block" and overage is not None:
+        yield Issue(f"{path}.overage", _("is never charged where the limit blocks."))
+    if not isinstance(overage, dict):
+        return
+    for name in sorted(overage.keys() - _OVERAGE_MEMBERS):
+        yield Issue(f"{path}.overage.{name}", _("is not known and has no effect."))
+    if overage["mode"] == "unit" and "blockSize" in overage:
+        message = _("has no meaning when each unit is charged.")
+        yield Issue(f"{path}.overage.blockSize", message)

@@ -81,3 +81,42 @@ class HealthStatus(models.TextChoices):
     PROGRESSING = "progressing", _("rolling out")
     MISSING = "missing", _("missing")
     UNKNOWN = "unknown", _("unknown")
+
+
+class OnLimit(models.TextChoices):
+    """What happens when the included amount of a metric is used up."""
+
+    BLOCK = "block", _("block")
+    AUTO_ADDON = "auto_addon", _("charge for more")
+
+
+class OverageMode(models.TextChoices):
+    """What the price of more use buys."""
+
+    UNIT = "unit", _("each unit")
+    BLOCK = "block", _("each block begun")
+
+
+class ReservationStatus(models.TextChoices):
+    """The life of a reservation; only a held one can still move."""
+
+    HELD = "held", _("held")
+    COMMITTED = "committed", _("used")
+    RELEASED = "released", _("given back")
+    EXPIRED = "expired", _("expired")
+
+
+class AlertKind(models.TextChoices):
+    """Which line usage reached."""
+
+    PERCENT = "percent", _("share of the included amount")
+    SOFT_LIMIT = "soft_limit", _("soft limit")
+
+
+class ProcessJobActionKind(models.TextChoices):
+    """What an operator did to a process job."""
+
+    RETRY = "retry", _("sent back")
+    RUN_NOW = "run_now", _("made due")
+    CANCEL = "cancel", _("cancelled")
+    DISCARD = "discard", _("discarded")

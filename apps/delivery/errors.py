@@ -9,7 +9,14 @@ Conflict     ── CoreSecretsLost        the app's key is gone and must not be
 
 from typing import Any
 
-from apps.common.errors import Conflict, InvalidInput, LimitReached, NotFound, Unavailable
+from apps.common.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    LimitReached,
+    NotFound,
+    Unavailable,
+)
 
 _SHOWN_CHARACTERS = 80
 
@@ -214,6 +221,108 @@ class LeaseLost(Conflict):
     code = "lease_lost"
 
 
+class ProcessJobIndexConflict(Conflict):
+    """An index of the queue exists with other options; drop it, and it is made anew."""
+
+    code = "process_job_index_conflict"
+
+    def __init__(self, collection: str, keys: Any) -> None:
+        named = ", ".join(name for name, _order in keys)
+        super().__init__(
+            f"{collection} has another index on {named}; drop it.",
+            details={"collection": collection, "keys": named},
+        )
+
+
+class ProcessJobNotFound(NotFound):
+    """There is no process job of this id; perhaps it is done."""
+
+    code = "process_job_not_found"
+
+
+class ProcessJobMoved(Conflict):
+    """The job is not in the state that the decision is about."""
+
+    code = "process_job_moved"
+
+
+class NoProcessRunner(InvalidInput):
+    """Nothing here can run jobs of this model."""
+
+    code = "no_process_runner"
+
+    def __init__(self, model_name: str) -> None:
+        super().__init__(
+            f"No runner is registered for the model {model_name!r}.", details={"model": model_name}
+        )
+
+
+class AccessRevoked(Forbidden):
+    """The person for whom a job was enqueued may no longer do what it does."""
+
+    code = "access_revoked"
+
+
+class RecalculationFailed(Unavailable):
+    """The app did not answer the call that was to recalculate, or refused it for now."""
+
+    code = "recalculation_failed"
+
+
+class RecalculationRefused(InvalidInput):
+    """The app answered that it will never do this recalculation."""
+
+    code = "recalculation_refused"
+
+
+class MongodbNotConfigured(Unavailable):
+    """What was asked for needs MongoDB: set MONGODB_URI."""
+
+    code = "mongodb_not_configured"
+
+
+class MongodbUnreachable(Unavailable):
+    """MongoDB does not answer; try again later."""
+
+    code = "mongodb_unreachable"
+
+
+class SharedFileNotFound(NotFound):
+    """The app has no shared file of this id or name."""
+
+    code = "shared_file_not_found"
+
+
+class InvalidSharedFile(InvalidInput):
+    """A name, length or checksum that breaks a rule; nothing was stored."""
+
+    code = "invalid_shared_file"
+
+
+class SharedFileCut(InvalidInput):
+    """The upload ended early, or is not what its checksum says; nothing was stored."""
+
+    code = "shared_file_cut"
+
+
+class SharedFileDamaged(Conflict):
+    """What is stored is not what was uploaded; read a copy from a backup."""
+
+    code = "shared_file_damaged"
+
+
+class SharedFileQuotaReached(LimitReached):
+    """The app's shared files would take more room than it has."""
+
+    code = "shared_file_quota_reached"
+
+
+class RangeNotSatisfiable(InvalidInput):
+    """The asked range lies outside of the file."""
+
+    code = "range_not_satisfiable"
+
+
 class InvalidAppManifest(InvalidInput):
     """`central.app.json` breaks rules; `details["issues"]` lists every one."""
 
@@ -224,3 +333,94 @@ class MongodFailed(Unavailable):
     """The mongod of the development requirements is missing or does not start."""
 
     code = "mongod_failed"
+
+
+class UsageMetricNotFound(NotFound):
+    """The app declares no metric of this code."""
+
+    code = "usage_metric_not_found"
+
+    def __init__(self, app_code: str, metric_code: str) -> None:
+        details = {"app": app_code, "metric": metric_code}
+        super().__init__(f"{app_code} declares no metric {metric_code!r}.", details=details)
+
+
+class UsageEventRefused(InvalidInput):
+    """A usage event breaks a rule; `details` says which."""
+
+    code = "usage_event_refused"
+
+
+class UsageEventConflict(Conflict):
+    """The event id was used before, for something else."""
+
+    code = "event_conflict"
+
+
+class UsageLimitReached(LimitReached):
+    """The plan has no room for so much more of the metric."""
+
+    code = "usage_limit_reached"
+
+
+class ReservationConflict(Conflict):
+    """The reservation id was used before, for another amount."""
+
+    code = "reservation_conflict"
+
+
+class ReservationEnded(Conflict):
+    """The reservation is no longer held."""
+
+    code = "reservation_ended"
+
+
+class ReservationNotFound(NotFound):
+    """There is no reservation of this id."""
+
+    code = "reservation_not_found"
+
+
+class ContradictoryPlan(InvalidInput):
+    """The terms of a plan contradict themselves; `details["problems"]` lists how."""
+
+    code = "contradictory_plan"
+
+
+class UnknownTimeZone(InvalidInput):
+    """The time zone is not in the IANA database."""
+
+    code = "unknown_time_zone"
+
+
+class OtherApp(Forbidden):
+    """The caller speaks for another app."""
+
+    code = "other_app"
+
+
+class TooManyEvents(InvalidInput):
+    """A batch holds more events than one request may."""
+
+    code = "too_many_events"
+
+
+class AppNotNamed(InvalidInput):
+    """The caller may touch several apps and did not say which."""
+
+    code = "app_not_named"
+
+
+class AppNotFound(NotFound):
+    """No app has this code."""
+
+    code = "app_not_found"
+
+    def __init__(self, app_code: str) -> None:
+        super().__init__(f"There is no app {app_code!r}.", details={"app": app_code})
+
+
+class UsageEventsPruned(Conflict):
+    """The events of the period were deleted by age; its counter stands alone."""
+
+    code = "usage_events_pruned"

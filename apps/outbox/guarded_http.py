@@ -75,13 +75,18 @@ def allowed_addresses(
 
 
 def post(
-    url: str, body: bytes, headers: Mapping[str, str], *, allowed: Sequence[IPNetwork] = ()
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    allowed: Sequence[IPNetwork] = (),
+    read_seconds: float = READ_SECONDS,
 ) -> Answer:
     """Send a body and return what was answered, whatever its status.
 
     Raises AddressForbidden before anything is sent, Unreachable when no answer came.
     """
-    timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
+    timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=read_seconds)
     pools = urllib3.PoolManager(retries=False, timeout=timeout)
     pools.pool_classes_by_scheme = _guarded_pools(allowed)
     try:

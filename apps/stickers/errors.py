@@ -3,6 +3,8 @@
 StickerRefused      an image that WhatsApp would not accept; `rule` names why
 ArchiveRefused      a pack's archive or folder that cannot be read safely
 Pack…               what a pack does not allow
+Classifier…         a classifier that does not answer, or not as it should
+Curation…           automatic packs that cannot be changed now
 """
 
 from typing import Any, ClassVar
@@ -363,3 +365,62 @@ class InvalidCursor(InvalidInput):
 
     def __init__(self) -> None:
         super().__init__("The cursor does not belong to this list; start again without one.")
+
+
+class StickerNotClassifiable(InvalidInput):
+    """A classifier cannot read the file; asking again changes nothing."""
+
+    code = "sticker_not_classifiable"
+
+    def __init__(self, tag: str, reason: str) -> None:
+        super().__init__(f"The sticker cannot be classified: {reason}.", details={"tag": tag})
+        self.tag = tag
+
+
+class ClassifierUnavailable(Unavailable):
+    """The classifier service does not answer now."""
+
+    code = "classifier_unavailable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The classifier does not answer: {reason}.")
+
+
+class BadClassifierAnswer(ClassifierUnavailable):
+    """The classifier service answers with something else than its contract says."""
+
+    code = "bad_classifier_answer"
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field} {reason}")
+        self.details = {"field": field}
+
+
+class ClassifierMisconfigured(Unavailable):
+    """The classifier service refuses us; only an operator can mend that."""
+
+    code = "classifier_misconfigured"
+
+    def __init__(self, status: int) -> None:
+        super().__init__(
+            f"The classifier answers {status}; look at CLASSIFIER_URL and CLASSIFIER_TOKEN.",
+            details={"status": status},
+        )
+
+
+class ReportAlreadyOpen(Conflict):
+    """The visitor has reported this pack, and nobody has decided yet."""
+
+    code = "report_already_open"
+
+    def __init__(self) -> None:
+        super().__init__("You have reported this pack already; a moderator will look at it.")
+
+
+class NothingToDecide(Conflict):
+    """No report waits and the pack is already as wished."""
+
+    code = "nothing_to_decide"
+
+    def __init__(self) -> None:
+        super().__init__("No report waits, and the pack is already so.")

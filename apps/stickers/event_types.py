@@ -47,3 +47,14 @@ declare(
     "Somebody opened, liked or disliked a pack.",
     optional={"pack_id": ID, "action": TEXT},
 )
+declare(
+    "PACK_MODERATED",
+    "A moderator hid, marked, removed or restored a pack; its author should hear of it.",
+    optional={
+        "pack_id": ID,
+        "pack_key": TEXT,
+        "owner_jid": TEXT,
+        "outcome": TEXT,
+        "reason": TEXT,
+    },
+)

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.stickers.choices import Visibility
+from apps.stickers.choices import ReportReason, Visibility
 from apps.stickers.models import StickerPack
 from apps.stickers.texts import DESCRIPTION_LIMIT, NAME_LIMIT
 
@@ -82,3 +82,15 @@ class EditPackForm(NewPackForm):
         field, complaints = next(iter(self.errors.items()))
         label = self.fields[field].label if field in self.fields else ""
         return f"{label}: {complaints[0]}"
+
+
+class ReportForm(forms.Form):
+    """A complaint about a pack."""
+
+    reason = forms.ChoiceField(choices=ReportReason.choices, label=_("What is wrong?"))
+    text = forms.CharField(
+        max_length=500,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label=_("More about it (you may leave this empty)"),
+    )

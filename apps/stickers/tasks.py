@@ -4,7 +4,14 @@ from django.utils import timezone
 
 from apps.stickers import object_storage
 from apps.stickers.choices import WorkerTaskType
-from apps.stickers.services import assets, drafts, objects, processing, worker_tasks
+from apps.stickers.services import (
+    assets,
+    drafts,
+    engagement,
+    objects,
+    processing,
+    worker_tasks,
+)
 
 
 def run_worker_tasks(task_type: str) -> None:
@@ -38,3 +45,8 @@ def heal_object_storage() -> None:
 def purge_deleted_packs() -> None:
     """Every hour: let go of the stickers of packs that were deleted long ago."""
     assets.purge_deleted_packs(now=timezone.now())
+
+
+def prune_opens() -> None:
+    """Forget single opens by age."""
+    engagement.prune_opens(now=timezone.now())

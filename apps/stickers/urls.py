@@ -2,11 +2,16 @@
 
 from django.urls import path, re_path
 
-from apps.stickers import asset_views, own_views, views
+from apps.stickers import asset_views, catalogue_views, moderation_views, own_views
 
 urlpatterns = [
-    path("", views.catalogue, name="home"),
-    path("packs/<slug:pack_key>", views.pack, name="pack"),
+    path("", catalogue_views.catalogue, name="home"),
+    path("packs/<slug:pack_key>", catalogue_views.pack, name="pack"),
+    path("packs/<slug:pack_key>/opinion", catalogue_views.opinion, name="pack-opinion"),
+    path("packs/<slug:pack_key>/report", catalogue_views.report, name="pack-report"),
+    path("packs/<slug:pack_key>/download", catalogue_views.download, name="pack-download"),
+    path("moderation", moderation_views.queue, name="moderation"),
+    path("moderation/<slug:pack_key>", moderation_views.decide, name="moderation-decide"),
     path(
         "packs/<slug:pack_key>/stickers/<str:sticker_id>.webp",
         asset_views.sticker_file,

@@ -101,3 +101,67 @@ APPS_MONGODB_URI = env.env_str(
     help="Administrator's address of the MongoDB server that apps get databases from.",
     secret=True,
 )
+USAGE_CURRENCY = env.env_str(
+    "USAGE_CURRENCY", "BRL", help="Currency of the prices in plans, shown beside amounts."
+)
+USAGE_CHECK_SECONDS = env.env_int(
+    "USAGE_CHECK_SECONDS",
+    5,
+    low=1,
+    high=300,
+    help="Age that the figures of the usage check may have; reservations are always exact.",
+)
+USAGE_KEEP_DAYS = env.env_int(
+    "USAGE_KEEP_DAYS",
+    400,
+    low=40,
+    high=3650,
+    help="Age at which single usage events of settled periods are deleted; counters stay.",
+)
+USAGE_HOLD_SECONDS = env.env_int(
+    "USAGE_HOLD_SECONDS",
+    300,
+    low=1,
+    high=86_400,
+    help="How long a reservation of usage holds when the app does not say.",
+)
+PROCESS_JOB_LEASE_SECONDS = env.env_int(
+    "PROCESS_JOB_LEASE_SECONDS",
+    60,
+    low=3,
+    high=3600,
+    help="Life of a process job's claim without a renewal; node workers use 60.",
+)
+PROCESS_JOBS_OVERDUE_SECONDS = env.env_int(
+    "PROCESS_JOBS_OVERDUE_SECONDS",
+    600,
+    low=10,
+    high=86_400,
+    help="Age of the oldest due process job from which the platform is not ready.",
+)
+PROCESS_JOB_ALLOWED_NETWORKS = env.env_list(
+    "PROCESS_JOB_ALLOWED_NETWORKS",
+    [],
+    help="Networks (CIDR) where apps may be called to recalculate though private or without TLS.",
+)
+SHARED_FILES_MAX_BYTES = env.env_int(
+    "SHARED_FILES_MAX_BYTES",
+    100 * 1024**2,
+    low=1,
+    high=16 * 1024**3,
+    help="Largest shared file.",
+)
+SHARED_FILES_QUOTA_BYTES = env.env_int(
+    "SHARED_FILES_QUOTA_BYTES",
+    1024**3,
+    low=1,
+    high=1024**5,
+    help="Room for the shared files of one app, all versions together.",
+)
+SHARED_FILES_UPLOAD_SECONDS = env.env_int(
+    "SHARED_FILES_UPLOAD_SECONDS",
+    3600,
+    low=1,
+    high=86_400,
+    help="Longest upload; what is older and has no file is swept.",
+)

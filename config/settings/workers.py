@@ -7,7 +7,7 @@ a task twice: one attempt, failures acknowledged, no catching up, no prefetching
 from typing import Any
 
 from apps.common import env
-from config.settings.base import REDIS_URL
+from config.settings.base import MONGODB_URI, REDIS_URL
 
 env.section("Workers")
 WORKER_PROCESSES = env.env_int(
@@ -28,9 +28,13 @@ _SHARED = {
     "save_limit": -1,
 }
 DEDICATED_CLUSTERS = ("classification", "curation", "rebuild")
+# With MongoDB one process more stays on process jobs, so that the others keep their room.
+_CLUSTER_PROCESSES = WORKER_PROCESSES + bool(MONGODB_URI)
 Q_CLUSTER: dict[str, Any] = {
     "name": "pombo",
     **_SHARED,
+    "workers": _CLUSTER_PROCESSES,
+    "queue_limit": _CLUSTER_PROCESSES,
     "label": "django-q2",
     "ALT_CLUSTERS": {name: {**_SHARED} for name in DEDICATED_CLUSTERS},
 }

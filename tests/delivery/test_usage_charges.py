@@ -9,7 +9,7 @@ from apps.delivery.usage.charges import (
     Overage,
     OverageMode,
     charge_minor,
-    crossed_alerts,
+    reached_alerts,
 )
 
 PER_BLOCK = Overage(OverageMode.BLOCK, price_minor=990, block_size=5_000)
@@ -36,10 +36,17 @@ def test_more_use_never_costs_less(used: int, more: int, included: int) -> None:
     assert charge_minor(used + more, included, PER_BLOCK) >= charge_minor(used, included, PER_BLOCK)
 
 
-@given(st.lists(st.integers(0, 300), max_size=30), st.integers(1, 1000))
-def test_each_alert_fires_once_however_usage_arrives(steps: list[int], included: int) -> None:
-    fired, total = [], 0
-    for step in steps:
-        fired += crossed_alerts(total, total + step, included)
-        total += step
-    assert fired == [percent for percent in ALERT_PERCENTS if total * 100 >= included * percent]
+@given(amounts, amounts, st.integers(1, 10**9))
+def test_more_use_never_reaches_less(used: int, more: int, included: int) -> None:
+    assert set(reached_alerts(used, included)) <= set(reached_alerts(used + more, included))
+
+
+@pytest.mark.parametrize(
+    ("used", "reached"), [(79, ()), (80, (80,)), (100, (80, 100)), (500, ALERT_PERCENTS)]
+)
+def test_alerts_begin_exactly_at_their_percentage(used: int, reached: tuple[int, ...]) -> None:
+    assert reached_alerts(used, 100) == reached
+
+
+def test_nothing_included_means_no_percentages() -> None:
+    assert reached_alerts(10, 0) == ()

@@ -111,5 +111,5 @@ def _free_port() -> int:
 def _answers(address: str) -> bool:
     try:
         return requests.get(f"{address}/health/live", timeout=2).ok
-    except requests.RequestException:
+    except requests.RequestException:  # not there yet, or still too busy with starting
         return False

@@ -45,12 +45,32 @@ def test_every_event_is_completed_and_the_platform_is_ready(platform: Platform) 
     assert requests.get(f"{platform.address}/health/ready", timeout=10).json()["status"] == "ready"
 
 
+def test_process_jobs_run_on_a_mongod_of_our_own(platform: Platform) -> None:
+    ready = requests.get(f"{platform.address}/health/ready", timeout=10).json()
+    assert ready["checks"]["process_jobs"]["queue"] == "mongodb"
+    scopes = ("--scope", "delivery:write", "--scope", "delivery:read")
+    token = platform.manage("api_token", "create", *scopes).strip()
+    jobs, headers = f"{platform.address}/api/v1/delivery/process-jobs/", _bearer(token)
+    wish = {"model": "UsageTotal", "selectors": {"appCode": "none", "metric": "x", "period": "x"}}
+    assert requests.post(jobs, json=wish, headers=headers, timeout=10).status_code == 202
+
+    def failed() -> bool:
+        answer = requests.get(f"{jobs}?state=failed", headers=headers, timeout=10)
+        return bool(answer.json()["count"] == 1)  # a worker ran it, and there is no such metric
+
+    wait_until(failed, seconds=90)
+
+
 def test_running_the_setup_again_changes_nothing(platform: Platform) -> None:
     before = (platform.folder / ".env").read_text()
     shown = platform.manage("bootstrap")
     assert "password" not in shown
     assert "0 demo packs drawn" in shown
     assert (platform.folder / ".env").read_text() == before
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
 
 
 def _tags(packs: str, key: str) -> list[str]:

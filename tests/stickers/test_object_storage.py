@@ -35,6 +35,7 @@ from apps.stickers.models import (
     StoredObject,
 )
 from apps.stickers.services import assets, objects
+from apps.stickers.services.classification import classify_pending
 from apps.stickers.services.editing import delete_pack
 from apps.stickers.services.packs import add_sticker
 from tests.servers import free_port
@@ -334,6 +335,23 @@ def test_an_outage_falls_back_to_the_folder_and_heals(
     assert objects.heal(now=tomorrow) == objects.HealReport(is_up=True, stored=2, lost=1)
     assert client.get(address_of(newer)).status_code == 302
     assert ObjectStorageHealth.objects.get().is_up
+
+
+def test_w10_an_outage_postpones_a_sticker_and_makes_no_fallback_row(
+    asset: StickerAsset, server: MotoServer
+) -> None:
+    objects.store_object(asset, now=now())
+    storage.local_file(asset).unlink()
+    server.stop()
+    assert classify_pending(now=now()).postponed == 1
+    assert not AssetClassification.objects.exists()
+
+
+def test_w10_a_sticker_in_the_object_storage_alone_is_classified(asset: StickerAsset) -> None:
+    objects.store_object(asset, now=now())
+    storage.local_file(asset).unlink()
+    classify_pending(now=now())
+    assert AssetClassification.objects.get().category != "invalid image"
 
 
 def test_a_picture_that_lies_nowhere_reachable_answers_503(

@@ -1,6 +1,8 @@
 """From an upload to a ranked pack, by the same functions that workers run."""
 
+import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from apps.stickers.models import (
 from apps.stickers.services import engagement, snapshots, worker_tasks
 from apps.stickers.services.classification import classify_pending
 from apps.stickers.storage import local_file
+from apps.stickers.task_requests import normalize_task
 from tests.stickers.factories import make_pack, webp_bytes
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -39,7 +42,7 @@ def run_everything() -> None:
     drain(10)
 
 
-def test_an_upload_ends_ranked_and_every_event_is_completed() -> None:
+def test_e5_an_upload_ends_ranked_and_every_event_is_completed() -> None:
     pack = make_pack(stickers=3)
     run_everything()
     snapshot = PackScoreSnapshot.objects.get(pack=pack)
@@ -47,7 +50,7 @@ def test_an_upload_ends_ranked_and_every_event_is_completed() -> None:
     assert set(OutboxEvent.objects.values_list("status", flat=True)) == {"completed"}
 
 
-def test_many_uploads_ask_for_one_classification() -> None:
+def test_e7_many_uploads_ask_for_one_classification() -> None:
     make_pack(stickers=5)
     drain(10)
     assert WorkerTask.objects.count() == 1
@@ -91,7 +94,7 @@ def test_what_arrives_while_a_task_runs_runs_once_more(monkeypatch: pytest.Monke
     assert len(runs) == 2
 
 
-def test_a_failing_cycle_is_tried_again_and_ends_as_a_dead_letter(
+def test_w1_a_failing_cycle_is_tried_again_and_ends_as_a_dead_letter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def broken(now: datetime) -> None:
@@ -106,6 +109,14 @@ def test_a_failing_cycle_is_tried_again_and_ends_as_a_dead_letter(
     assert (letter.attempts, letter.last_error) == (5, "RuntimeError: no model")
     assert worker_tasks.redrive([letter.task_id]) == [letter.task_id]
     assert not WorkerTaskDeadLetter.objects.exists()
+
+
+def test_w5_a_cycle_that_takes_long_holds_up_no_other() -> None:
+    for task_type in (WorkerTaskType.REBUILD_CYCLE, CLASSIFY):
+        worker_tasks.enqueue_task(task_type)
+    rebuilding = worker_tasks.TASK_QUEUE.claim(1, lease_seconds=60, group="rebuild_cycle")
+    assert rebuilding is not None
+    assert worker_tasks.run_tasks(CLASSIFY, now=timezone.now()) == 1
 
 
 def test_a_sticker_without_a_file_is_not_tried_for_ever() -> None:
@@ -123,6 +134,18 @@ def test_the_built_in_classifier_tells_motion_and_repeats_itself() -> None:
     assert classifier.classify(moving).category == "animation"
     assert classifier.classify(moving) == classifier.classify(moving)
     assert sum(classifier.classify(still).all_scores.values()) == pytest.approx(1, abs=1e-5)
+
+
+def test_two_packs_of_two_kinds_differ_and_are_told_byte_for_byte_again() -> None:
+    """As with WhatsApp's own two sample packs (docs/classification.md)."""
+    packs = [[webp_bytes(n) for n in range(5)], [webp_bytes(n, frames=3) for n in range(5)]]
+    categories = []
+    for pictures in packs:
+        first, again = ([PixelClassifier().classify(data) for data in pictures] for _ in range(2))
+        assert [repr(one).encode() for one in first] == [repr(one).encode() for one in again]
+        rows = [{"category": one.category, "all_scores": one.all_scores} for one in first]
+        categories.append(scoring.pack_summary(rows, [str(n) for n in range(5)])["category"])
+    assert categories == ["cartoon", "animation"]
 
 
 def test_an_unpublished_pack_leaves_the_ranking() -> None:
@@ -177,3 +200,67 @@ def test_a_snapshot_equals_the_formula_at_its_time() -> None:
         now=snapshot.refreshed_at,
     )
     assert float(snapshot.ranking_score) == pytest.approx(expected["ranking_score"], abs=2e-6)
+
+
+# -- asking for tasks
+
+TASK_VECTORS = json.loads((Path(__file__).parent.parent / "data/outbox_vectors.json").read_text())[
+    "vectors"
+]["d_enqueue_task"]
+ARGUMENTS = {
+    "priority": "priority",
+    "maxAttempts": "max_attempts",
+    "payload": "payload",
+    "idempotencyKey": "idempotency_key",
+}
+
+
+@pytest.mark.parametrize("vector", TASK_VECTORS, ids=lambda v: str(v["input"]))
+def test_a_request_is_normalised_as_the_original_does(vector: dict[str, Any]) -> None:
+    given = {
+        ARGUMENTS[name]: vector["input"][name] for name in ARGUMENTS if name in vector["input"]
+    }
+    request = normalize_task(vector["input"]["taskType"], **given)
+    row = vector["output"]["row"]
+    assert (request is not None) == vector["output"]["returned"]
+    if request is None:
+        return
+    assert (request.task_type, request.priority) == (row["task_type"], row["priority"])
+    assert request.max_attempts == row["max_attempts"]
+    assert request.payload == json.loads(row["payload_json"])
+    # Where normalising changes a key, Pombo's own rule keeps different keys apart (DESIGN 5).
+    key = str(request.idempotency_key) if request.idempotency_key else None
+    assert key == row["idempotency_key"] or str(key).startswith(f"{row['idempotency_key']}~")
+
+
+def test_an_unknown_type_asks_for_nothing() -> None:
+    assert not worker_tasks.enqueue_task("other")
+    assert not WorkerTask.objects.exists()
+
+
+def test_a_given_key_holds_when_its_task_is_done() -> None:
+    assert worker_tasks.enqueue_task(CLASSIFY, idempotency_key="nightly:1")
+    worker_tasks.run_tasks(CLASSIFY, now=NOW)
+    assert not worker_tasks.enqueue_task(CLASSIFY, idempotency_key="nightly:1")
+    assert worker_tasks.enqueue_task(CLASSIFY)
+
+
+def test_q7_a_second_request_raises_the_priority_and_leaves_the_pause() -> None:
+    worker_tasks.enqueue_task(CLASSIFY, priority=10)
+    later = timezone.now() + timedelta(hours=1)
+    WorkerTask.objects.update(scheduled_at=later)
+    worker_tasks.enqueue_task(CLASSIFY, priority=90)
+    worker_tasks.enqueue_task(CLASSIFY, priority=20)
+    task = WorkerTask.objects.get()
+    assert task.priority == 90
+    assert task.scheduled_at > timezone.now() + timedelta(minutes=50)
+
+
+def test_e8_completed_tasks_are_pruned_and_dead_ones_stay() -> None:
+    old = timezone.now() - timedelta(days=8)
+    for status in ("completed", "failed"):
+        WorkerTask.objects.create(task_type="rebuild_cycle", status=status, processed_at=old)
+    worker_tasks.enqueue_task(CLASSIFY)
+    worker_tasks.run_tasks(CLASSIFY, now=timezone.now())
+    kept = WorkerTask.objects.filter(task_type="rebuild_cycle")
+    assert [task.status for task in kept] == ["failed"]

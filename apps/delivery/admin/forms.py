@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.forms import CheckedForm, LinesField, OptionalJSONField
-from apps.delivery.models import App, CustomDomain, Environment, Plan
+from apps.delivery.models import App, CustomDomain, Environment, Plan, PlanLimit
 from apps.delivery.services import apps as services
 from apps.delivery.services.custom_domains import check_addition
+from apps.delivery.services.usage_plans import check_limit
 
 
 class PlanForm(CheckedForm):
@@ -45,6 +46,13 @@ class AppForm(CheckedForm):
     )
     names: ClassVar[Mapping[str, str]] = {"app_code": "code"}
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Forms that leave them out mean the default, as the API does.
+        for name in ("time_zone", "billing_day"):
+            if name in self.fields:
+                self.fields[name].required = False
+
     class Meta:
         model = App
         fields = [
@@ -57,6 +65,8 @@ class AppForm(CheckedForm):
             "writable_paths",
             "egress",
             "liveness_path",
+            "time_zone",
+            "billing_day",
         ]
 
     def ask_rules(self) -> None:
@@ -97,3 +107,23 @@ class CustomDomainForm(CheckedForm):
 
     def ask_rules(self) -> None:
         check_addition(self.instance.environment, self.instance.host)
+
+
+class PlanLimitForm(CheckedForm):
+    """What a plan says about a metric; contradictions are shown at the field that has them."""
+
+    class Meta:
+        model = PlanLimit
+        fields = [
+            "metric_code",
+            "included",
+            "on_limit",
+            "overage_mode",
+            "price_minor",
+            "block_size",
+            "soft_limit",
+            "hard_limit",
+        ]
+
+    def ask_rules(self) -> None:
+        check_limit(self.instance)

@@ -40,6 +40,8 @@ class AppSerializer(serializers.ModelSerializer):
             "writable_paths",
             "egress",
             "liveness_path",
+            "time_zone",
+            "billing_day",
             "created_at",
             "updated_at",
         ]

@@ -11,6 +11,7 @@ from apps.delivery.context import (
     MAX_USER_ID,
 )
 from apps.delivery.names import MAX_HOST_LENGTH, MAX_LABEL_LENGTH
+from apps.delivery.usage.periods import FIRST_DAY, LAST_DAY
 
 
 def default_writable_paths() -> list[str]:
@@ -97,6 +98,18 @@ class App(models.Model):
         max_length=200,
         blank=True,
         help_text=_("An HTTP check that needs no database; empty: the port is open."),
+    )
+    time_zone = models.CharField(
+        _("time zone"),
+        max_length=64,
+        default="UTC",
+        help_text=_("Billing periods begin at midnight there, for example America/Sao_Paulo."),
+    )
+    billing_day = models.PositiveSmallIntegerField(
+        _("billing day"),
+        default=FIRST_DAY,
+        validators=[MinValueValidator(FIRST_DAY), MaxValueValidator(LAST_DAY)],
+        help_text=_("Day of the month on which periods begin; shorter months take their last."),
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)

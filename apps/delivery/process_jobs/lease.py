@@ -16,10 +16,12 @@ from apps.delivery.errors import LeaseLost
 class Lease:
     """A claim that is renewed at a third of its life for as long as the block lasts."""
 
-    def __init__(self, renew: Callable[[], bool], *, seconds: float) -> None:
+    def __init__(
+        self, renew: Callable[[], bool], *, seconds: float, since: float | None = None
+    ) -> None:
         self._renew = renew
         self._seconds = seconds
-        self._renewed_at = time.monotonic()
+        self._renewed_at = time.monotonic() if since is None else since
         self._lost = threading.Event()
         self._over = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="process-job-lease", daemon=True)

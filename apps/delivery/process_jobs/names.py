@@ -6,10 +6,13 @@ FENCES = "oon_process_job_fences"
 """One counter per target. Apart from the locks, because node workers delete a lock to release it
 and a fence must never start again."""
 
+WORKERS = "pombo_process_workers"
+
 MAX_ATTEMPTS = 14
 LEASE_SECONDS = 60.0
 BUSY_DELAY_MS = 500
 FAILED_TTL_SECONDS = 30 * 24 * 3600
-ERROR_CHARACTERS = 500
+HEARTBEAT_SECONDS = 5.0
+WORKER_GONE_SECONDS = 20
 
 PENDING, PROCESSING, FAILED = "pending", "processing", "failed"

@@ -4,10 +4,12 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from bson import ObjectId
-from pymongo import ReturnDocument, UpdateOne
+from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
-from pymongo.errors import BulkWriteError
+from pymongo.errors import BulkWriteError, OperationFailure
+
+from apps.delivery.errors import ProcessJobIndexConflict
 
 from .names import (
     FAILED,
@@ -21,14 +23,40 @@ from .names import (
 )
 
 _DUPLICATE_KEY = 11000
+_INDEX_CONFLICTS = (85, 86)  # the same keys or name with other options
 _DUE = {"$expr": {"$lte": ["$nextRunAt", "$$NOW"]}}
 _EXPIRED = {"$expr": {"$lte": ["$leaseExpiresAt", "$$NOW"]}}
+_ALIVE = {"$expr": {"$gt": ["$expiresAt", "$$NOW"]}}
 _UNLEASE: dict[str, Any] = {"$unset": ["leaseOwner", "leaseExpiresAt"]}
+
+
+# The first two and that of the locks are those of node apps, to the letter; the others are ours.
+_INDEXES: dict[str, list[dict[str, Any]]] = {
+    JOBS: [
+        {"keys": [("status", 1), ("nextRunAt", 1)]},
+        {"keys": [("dedupeKey", 1), ("status", 1)]},
+        # Jobs of models that this worker cannot run cost its claims nothing.
+        {"keys": [("status", 1), ("model", 1), ("nextRunAt", 1)]},
+        {"keys": [("status", 1), ("leaseExpiresAt", 1)]},
+        {"keys": [("leaseOwner", 1)], "sparse": True},
+        {
+            "keys": [("failedAt", 1)],
+            "expireAfterSeconds": FAILED_TTL_SECONDS,
+            "partialFilterExpression": {"status": FAILED},
+        },
+    ],
+    LOCKS: [{"keys": [("expiresAt", 1)]}],
+}
 
 
 def in_ms(milliseconds: float) -> dict[str, Any]:
     """So long after the server's present time."""
     return {"$add": ["$$NOW", round(milliseconds)]}
+
+
+def due_condition(models: Collection[str] | None) -> dict[str, Any]:
+    """What a claim looks for, of these models or of all."""
+    return {"status": PENDING, **_DUE, **_of(models)}
 
 
 class JobStore:
@@ -41,17 +69,20 @@ class JobStore:
         self._lease_ms = lease_seconds * 1000
 
     def ensure_indexes(self) -> None:
-        """Make what is missing; outside of any transaction, where MongoDB would refuse it."""
-        self._jobs.create_index([("status", 1), ("nextRunAt", 1)])
-        self._jobs.create_index([("dedupeKey", 1), ("status", 1)])
-        self._jobs.create_index([("status", 1), ("leaseExpiresAt", 1)])
-        self._jobs.create_index([("leaseOwner", 1)], sparse=True)
-        self._jobs.create_index(
-            [("failedAt", 1)],
-            expireAfterSeconds=FAILED_TTL_SECONDS,
-            partialFilterExpression={"status": FAILED},
-        )
-        self._locks.create_index([("expiresAt", 1)])
+        """Make what is missing; outside of any transaction, where MongoDB would refuse it.
+
+        Raises ProcessJobIndexConflict where one exists with other options: a time to live on the
+        wrong field would delete jobs that wait.
+        """
+        for collection in (self._jobs, self._locks):
+            for spec in _INDEXES[collection.name]:
+                options = dict(spec)
+                try:
+                    collection.create_index(options.pop("keys"), **options)
+                except OperationFailure as failure:
+                    if failure.code in _INDEX_CONFLICTS:
+                        raise ProcessJobIndexConflict(collection.name, spec["keys"]) from failure
+                    raise
 
     def insert(self, job: Mapping[str, Any], *, session: ClientSession | None) -> None:
         """A pending job, due now. An upsert, because an insert cannot use the server's clock."""
@@ -60,43 +91,51 @@ class JobStore:
         fields |= {"nextRunAt": "$$NOW", "createdAt": "$$NOW"}
         self._jobs.update_one({"_id": ObjectId()}, [{"$set": fields}], upsert=True, session=session)
 
-    def bury_exhausted(self) -> int:
-        """Give up jobs whose workers died once too often; how many."""
-        condition = {"status": PROCESSING, "attempts": {"$gte": MAX_ATTEMPTS}, **_EXPIRED}
-        dead = {"status": FAILED, "failedAt": "$$NOW", "lastError": "worker lost"}
-        update = [{"$set": dead}, _UNLEASE]
-        return self._jobs.update_many(condition, update).modified_count
-
     def claim_abandoned(self, token: str, models: Collection[str] | None) -> list[dict[str, Any]]:
-        """One job whose worker vanished: alone, so that a killer takes no neighbours along."""
-        condition = {"status": PROCESSING, "attempts": {"$lt": MAX_ATTEMPTS}, **_EXPIRED}
+        """One job whose worker vanished: alone, so that a killer takes no neighbours along.
+
+        Jobs that used up their attempts are given up on the way. A worker that still holds a lock
+        is alive, whatever the lease of its job says.
+        """
+        condition = {"status": PROCESSING, **_EXPIRED, **_of(models)}
+        if self._jobs.find_one(condition, {"_id": 1}) is None:
+            return []
+        living = [lock["owner"] for lock in self._locks.find(_ALIVE, {"owner": 1})]
+        condition["leaseOwner"] = {"$nin": living}
+        dead = {"status": FAILED, "failedAt": "$$NOW", "lastError": "worker lost"}
+        exhausted = condition | {"attempts": {"$gte": MAX_ATTEMPTS}}
+        self._jobs.update_many(exhausted, [{"$set": dead}, _UNLEASE])
         job = self._jobs.find_one_and_update(
-            condition | _of(models),
-            self._claimed(token),
-            sort=[("leaseExpiresAt", 1)],
-            return_document=ReturnDocument.AFTER,
+            condition, self._claimed(token), sort=[("leaseExpiresAt", 1)]
         )
-        return [job] if job else []
+        return self._with_equals(token, [job["dedupeKey"]]) if job else []
 
     def claim_due(
         self, token: str, models: Collection[str] | None, limit: int
     ) -> list[dict[str, Any]]:
-        """Up to `limit` due jobs, oldest first."""
-        condition = {"status": PENDING, **_DUE, **_of(models)}
-        oldest = self._jobs.find(condition, {"_id": 1}).sort("nextRunAt", 1).limit(limit)
-        chosen = [row["_id"] for row in oldest]
+        """Up to `limit` due jobs, oldest first, and all that equal them."""
+        condition = due_condition(models)
+        found = self._jobs.find(condition, {"dedupeKey": 1}).sort("nextRunAt", 1).limit(limit)
+        chosen = {row["_id"]: row["dedupeKey"] for row in found}
         if not chosen:
             return []
-        self._jobs.update_many({"_id": {"$in": chosen}, "status": PENDING}, self._claimed(token))
-        return list(self._jobs.find({"leaseOwner": token}).sort("nextRunAt", 1))
+        pending = {"_id": {"$in": list(chosen)}, "status": PENDING}
+        self._jobs.update_many(pending, self._claimed(token))
+        return self._with_equals(token, set(chosen.values()))
 
-    def claim_equals(self, token: str, keys: Collection[str]) -> None:
-        """Take the pending jobs with these keys as well: the run about to start covers them.
+    def _with_equals(self, token: str, keys: Collection[str]) -> list[dict[str, Any]]:
+        """What the token holds, once it has the pending jobs with these keys as well.
 
-        Claimed and not merely listed, so that even their deletion is bound to the token.
+        The run about to start covers them. Claimed and not merely listed, so that even their
+        deletion is bound to the token.
         """
         condition = {"dedupeKey": {"$in": list(keys)}, "status": PENDING}
         self._jobs.update_many(condition, self._claimed(token))
+        return list(self._jobs.find({"leaseOwner": token}).sort("nextRunAt", 1))
+
+    def has_due(self, models: Collection[str] | None) -> bool:
+        """Whether a claim would find something pending."""
+        return self._jobs.find_one(due_condition(models), {"_id": 1}) is not None
 
     def lock(self, token: str, keys: Iterable[str]) -> set[str]:
         """Take what is free or expired, in order; the keys that are ours now."""
@@ -128,9 +167,8 @@ class JobStore:
 
     def renew(self, token: str, lock_count: int) -> bool:
         """Whether all locks are still ours; if so they and the jobs live a lease longer."""
-        alive = {"$expr": {"$gt": ["$expiresAt", "$$NOW"]}}
         until = in_ms(self._lease_ms)
-        held = self._locks.update_many({"owner": token, **alive}, [{"$set": {"expiresAt": until}}])
+        held = self._locks.update_many({"owner": token, **_ALIVE}, [{"$set": {"expiresAt": until}}])
         self._jobs.update_many({"leaseOwner": token}, [{"$set": {"leaseExpiresAt": until}}])
         return held.matched_count >= lock_count
 
@@ -144,9 +182,11 @@ class JobStore:
         finished = {"leaseOwner": token, "dedupeKey": {"$in": list(keys)}}
         return self._jobs.delete_many(finished).deleted_count
 
-    def retry_or_bury(self, token: str, key: str, *, delay_ms: float, error: str) -> None:
+    def retry_or_bury(
+        self, token: str, key: str, *, delay_ms: float, error: str, is_final: bool = False
+    ) -> None:
         """Put a failed run's jobs off, or give up those whose attempts are used up."""
-        is_dead = {"$gte": ["$attempts", MAX_ATTEMPTS]}
+        is_dead = {"$gte": ["$attempts", 0 if is_final else MAX_ATTEMPTS]}
         outcome = {
             "status": {"$cond": [is_dead, FAILED, PENDING]},
             "failedAt": {"$cond": [is_dead, "$$NOW", "$$REMOVE"]},

@@ -11,10 +11,12 @@ from apps.delivery.errors import (
     NameNeverChanges,
     NameTaken,
     NotOnPlatform,
+    UnknownTimeZone,
 )
 from apps.delivery.models import App, CustomDomain, Environment, Plan
 from apps.delivery.names import dns_label, is_host
 from apps.delivery.queries import app_settings
+from apps.delivery.usage.periods import FIRST_DAY, LAST_DAY, is_time_zone
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,10 @@ def save_plan(plan: Plan, *, actor: str) -> Plan:
 
 @transaction.atomic
 def save_app(app: App, *, actor: str) -> App:
-    """Store a new or changed app. Raises DeliveryContextError, NameNeverChanges, NameTaken."""
+    """Store a new or changed app.
+
+    Raises DeliveryContextError, UnknownTimeZone, NameNeverChanges, NameTaken.
+    """
     _refuse_change(app, "code")
     check_app(app)
     _save(app, "code")
@@ -65,7 +70,15 @@ def check_plan(plan: Plan) -> None:
 
 
 def check_app(app: App) -> None:
-    """Refuse settings that no context may hold. Raises DeliveryContextError."""
+    """Refuse settings that no context may hold. Raises DeliveryContextError, UnknownTimeZone."""
+    if not is_time_zone(app.time_zone):
+        raise UnknownTimeZone(
+            f"There is no time zone {app.time_zone!r}.", details={"field": "time_zone"}
+        )
+    if not FIRST_DAY <= app.billing_day <= LAST_DAY:
+        raise DeliveryContextError(
+            "billing_day", "is a day of the month, 1 to 31", value=app.billing_day
+        )
     as_context(
         {
             **app_settings(app),

@@ -42,13 +42,11 @@ def charge_minor(used: int, included: int, overage: Overage | None) -> int:
     return units * overage.price_minor
 
 
-def crossed_alerts(before: int, after: int, included: int) -> tuple[int, ...]:
-    """The percentages of the included amount that usage reached between two totals.
+def reached_alerts(used: int, included: int) -> tuple[int, ...]:
+    """The percentages of the included amount that usage has reached.
 
     An empty allowance has none: any use at all would be beyond every percentage.
     """
     if included <= 0:
         return ()
-    return tuple(
-        percent for percent in ALERT_PERCENTS if before * 100 < included * percent <= after * 100
-    )
+    return tuple(percent for percent in ALERT_PERCENTS if used * 100 >= included * percent)

@@ -8,7 +8,7 @@ import apps.common.fields
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("stickers", "0001_initial"),
+        ("stickers", "0010_cycles"),
     ]
 
     operations = [
