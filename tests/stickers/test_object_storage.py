@@ -354,6 +354,16 @@ def test_w10_a_sticker_in_the_object_storage_alone_is_classified(asset: StickerA
     assert AssetClassification.objects.get().category != "invalid image"
 
 
+def test_an_old_answer_of_the_storage_is_not_believed(
+    delivered: None, client: Client, asset: StickerAsset
+) -> None:
+    objects.store_object(asset, now=now())
+    objects.heal(now=now() - timedelta(minutes=6))
+    assert client.get(address_of(asset)).status_code == 200
+    objects.heal(now=now())
+    assert client.get(address_of(asset)).status_code == 302
+
+
 def test_a_picture_that_lies_nowhere_reachable_answers_503(
     delivered: None, client: Client, asset: StickerAsset, server: MotoServer
 ) -> None:
