@@ -4,6 +4,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http import HttpResponseRedirect as Redirect
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
@@ -31,7 +32,7 @@ def asset(request: HttpRequest, sha256: str) -> HttpResponse:
     if request.headers.get("If-None-Match") == etag:
         return _cached(HttpResponseNotModified(), found, etag)
     # A signed address is good for GET alone.
-    address = delivery_address(found, is_sensitive=_is_sensitive(found))
+    address = delivery_address(found, is_sensitive=_is_sensitive(found), now=timezone.now())
     if address and request.method == "GET":
         return _redirect(address)
     return _own_answer(request, found, etag)

@@ -75,10 +75,10 @@ def test_files_are_sent_worked_on_and_the_pack_is_published(draft: Page) -> None
         ]
     )
     draft.get_by_role("button", name="Upload").click()
-    expect(draft.locator("[data-list] li[data-state=done]")).to_have_count(2, timeout=20_000)
+    expect(draft.locator("[data-list] li[data-state=done]")).to_have_count(2, timeout=40_000)
     expect(draft.locator("[data-list] li[data-state=failed]")).to_contain_text("no WebP")
     drop(draft, "third.webp", webp_bytes("third"))
-    expect(draft.locator("[data-stickers] img")).to_have_count(3, timeout=20_000)
+    expect(draft.locator("[data-stickers] img")).to_have_count(3, timeout=40_000)
     assert draft.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     draft.get_by_role("button", name="Publish").click()
     expect(draft.get_by_role("status")).to_contain_text("Some uploads failed")
@@ -99,7 +99,7 @@ def test_a_moving_picture_that_was_cut_off_is_resumed(draft: Page) -> None:
 
     draft.route("**/uploads/**", cut_once)
     drop(draft, "moving.gif", animation("GIF"))
-    expect(draft.locator("[data-list] li[data-state=done]")).to_have_count(1, timeout=20_000)
+    expect(draft.locator("[data-list] li[data-state=done]")).to_have_count(1, timeout=40_000)
     assert cut
 
 

@@ -223,7 +223,7 @@ def test_moving_stickers_are_collected_beside_still_ones() -> None:
     assert still.pack_id != moving.pack_id
 
 
-def test_resting_drafts_without_stickers_are_deleted_and_told() -> None:
+def test_e3_resting_drafts_without_stickers_are_deleted_and_told() -> None:
     now = timezone.now()
     resting, filled = make_pack(status="draft"), make_pack(status="draft", stickers=1)
     published = make_pack()
