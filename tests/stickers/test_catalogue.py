@@ -161,7 +161,6 @@ def test_sensitive_packs_are_left_out_when_asked(anonymous_api: APIClient) -> No
 
 # A full-text index knows only what is committed, so this cannot roll back.
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("flushable")
 def test_words_find_packs(anonymous_api: APIClient) -> None:
     ranked(name="Weather in Minas", publisher="Ana", description="Clouds of all kinds")
     ranked(name="Café", publisher="Joana")

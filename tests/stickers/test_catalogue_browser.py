@@ -26,7 +26,6 @@ DEADLINE_MS = 20_000
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("flushable"),
 ]
 
 Visit = Callable[[Callable[..., Any]], Any]
