@@ -33,6 +33,7 @@ _PACK_COLUMNS = (
 )
 _STICKER_COLUMNS = (
     "pack_id",
+    "position",
     "sticker__width",
     "sticker__height",
     "sticker__size_bytes",
@@ -79,12 +80,16 @@ def _visits(ids: Sequence[str], *, now: datetime) -> Mapping[str, tuple[int, int
 
 
 def _stickers(ids: Sequence[str]) -> StickerColumns:
-    """The stickers of these packs in the order of the ids, as the database sorts both."""
-    items = StickerPackItem.objects.filter(pack__in=ids).order_by("pack_id", "position")
-    rows = _raw_rows(items.values_list(*_STICKER_COLUMNS))
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(_STICKER_COLUMNS)
-    names, width, height, size, is_nsfw, nsfw, category, scores = columns
+    """The stickers of these packs, in the order of the ids and of their positions.
+
+    They are sorted here: asked for an order, MariaDB reads the rows a quarter slower.
+    """
     place = {pk: index for index, pk in enumerate(ids)}
+    items = StickerPackItem.objects.filter(pack__in=ids).order_by()
+    rows = _raw_rows(items.values_list(*_STICKER_COLUMNS))
+    ordered = sorted(rows, key=lambda row: (place[row[0]], row[1]))
+    columns = list(zip(*ordered, strict=True)) if rows else [()] * len(_STICKER_COLUMNS)
+    names, _position, width, height, size, is_nsfw, nsfw, category, scores = columns
     return StickerColumns(
         pack_index=np.array([place[pk] for pk in names], dtype=np.int64),
         width=_floats(width),

@@ -10,6 +10,7 @@ function send(address, method) {
   return fetch(address, {
     method,
     credentials: "same-origin",
+    keepalive: true,
     headers: { Accept: "application/json", "X-CSRFToken": token },
   });
 }

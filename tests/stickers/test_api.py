@@ -9,6 +9,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.common.scopes import Scope
+from apps.stickers.api import serializers
 from apps.stickers.models import StickerAsset, StickerPack
 from apps.stickers.services.snapshots import refresh_snapshots
 from tests.stickers.factories import make_pack, png_bytes, webp_bytes
@@ -132,3 +133,9 @@ def test_a_visitor_likes_once_and_opens_often(anonymous_api: APIClient) -> None:
             anonymous_api.post(f"/api/v1/packs/{pack.pack_key}/{what}", HTTP_X_VIEWER_KEY="v1")
     shown = anonymous_api.get(f"/api/v1/packs/{pack.pack_key}").json()["engagement"]
     assert (shown["like_count"], shown["open_count"]) == (1, 2)
+
+
+def test_a_pack_has_the_fields_that_the_document_names(anonymous_api: APIClient) -> None:
+    pack = make_pack(stickers=1)
+    shown = anonymous_api.get(f"/api/v1/packs/{pack.pack_key}").json()
+    assert list(shown) == serializers.PackDetailSerializer.Meta.fields

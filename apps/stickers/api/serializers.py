@@ -23,6 +23,9 @@ def asset_address(asset: StickerAsset | None) -> str | None:
     return reverse("sticker-asset", args=[asset.sha256]) if asset else None
 
 
+_TIME = serializers.DateTimeField()
+
+
 class PackSerializer(serializers.ModelSerializer[StickerPack]):
     """A pack in lists: what it is called, how it ranks, what visitors did."""
 
@@ -57,6 +60,27 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
             "created_at",
             "updated_at",
         ]
+
+    def to_representation(self, instance: StickerPack) -> dict[str, Any]:
+        """The fields of `Meta` at once: DRF's way, one by one, takes longer than the queries."""
+        return {
+            "id": instance.pk,
+            "pack_key": instance.pack_key,
+            "name": instance.name,
+            "publisher": instance.publisher,
+            "description": instance.description,
+            "visibility": instance.visibility,
+            "status": instance.status,
+            "version": instance.version,
+            "sticker_count": self.get_sticker_count(instance),
+            "cover_url": self.get_cover_url(instance),
+            "web_url": self.get_web_url(instance),
+            "tags": self.get_tags(instance),
+            "signals": self.get_signals(instance),
+            "engagement": self.get_engagement(instance),
+            "created_at": _TIME.to_representation(instance.created_at),
+            "updated_at": _TIME.to_representation(instance.updated_at),
+        }
 
     def get_cover_url(self, pack: StickerPack) -> str | None:
         """Where its first picture is."""
@@ -145,6 +169,10 @@ class PackDetailSerializer(PackSerializer):
 
     class Meta(PackSerializer.Meta):
         fields = [*PackSerializer.Meta.fields, "stickers"]
+
+    def to_representation(self, instance: StickerPack) -> dict[str, Any]:
+        """A pack and its stickers."""
+        return super().to_representation(instance) | {"stickers": self.get_stickers(instance)}
 
     def get_stickers(self, pack: StickerPack) -> list[dict[str, Any]]:
         """All of them, in order."""
