@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-BATCH = 200
+BATCH = 500
 PUBLISH_ROWS = 5000
 DEFAULT_URLS = (
     "mysql://root@127.0.0.1:3306/pombo_bench",

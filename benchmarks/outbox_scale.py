@@ -4,8 +4,9 @@
 
 Events per second over at most five seconds, in processes of their own: one worker and two on
 `--events` events; one with `--backlog` pending; one with as many more scheduled for tomorrow at the
-highest priority. Then the time from commit to the start of the handler on an idle system without
-Redis, and the memory of a worker. The database is made for the run and dropped after it.
+highest priority; one while as many completed events are pruned. Then the time from commit to the
+start of the handler on an idle system, without and with Redis, and the memory of a worker. The
+database is made for the run and dropped after it.
 """
 
 import argparse
@@ -32,18 +33,20 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=20_000)
     parser.add_argument("--backlog", type=int, default=1_000_000)
     parser.add_argument("--url", default="mysql://root@127.0.0.1:3306/pombo_bench_scale")
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--redis", default="redis://127.0.0.1:6379/3")
+    parser.add_argument("--part", choices=list(PARTS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     os.environ |= {"DATABASE_URL": options.url, "DEBUG": "false", "SECRET_KEY": "bench"}
-    os.environ |= {"LOG_LEVEL": "ERROR", "ENV_FILE": os.devnull, "REDIS_URL": ""}
+    os.environ |= {"LOG_LEVEL": "ERROR", "ENV_FILE": os.devnull}
+    os.environ.setdefault("REDIS_URL", "")
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-    if options.worker:
-        work()
+    if options.part:
+        PARTS[options.part]()
     else:
-        measure(options.events, options.backlog)
+        measure(options.events, options.backlog, options.redis)
 
 
-def measure(events: int, backlog: int) -> None:
+def measure(events: int, backlog: int, redis_url: str) -> None:
     """All figures, in one database."""
     import django
 
@@ -60,9 +63,12 @@ def measure(events: int, backlog: int) -> None:
     fill(events)
     schedule_for_tomorrow(backlog)
     show(f"1 worker, {backlog:,} scheduled for tomorrow, events/s", rate(1))
+    show_pruning(events, backlog)
     fill(0)
-    for name, value in latencies().items():
-        show(name, value)
+    for name, url in {"without Redis": "", "with Redis": redis_url}.items():
+        median, p95 = map(float, start("latency", REDIS_URL=url).communicate()[0].split())
+        show(f"commit to start {name}, median ms", median)
+        show(f"commit to start {name}, p95 ms", p95)
     drop_database()
 
 
@@ -73,10 +79,7 @@ def show(name: str, value: float) -> None:
 
 def rate(workers: int) -> float:
     """Events per second over at most some seconds, by processes that start together."""
-    command = [sys.executable, "-m", "benchmarks.outbox_scale", "--worker"]
-    command += ["--url", os.environ["DATABASE_URL"]]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    running = [subprocess.Popen(command, cwd=ROOT, **pipes) for _number in range(workers)]
+    running = [start("work") for _number in range(workers)]
     for process in running:
         process.stdout.readline()  # it is ready
     started = time.perf_counter()
@@ -87,6 +90,54 @@ def rate(workers: int) -> float:
     elapsed = time.perf_counter() - started
     show("  memory of a worker, MiB", max(int(words[0]) for words in memory) / 1024)
     return sum(int(words[1]) for words in memory) / elapsed
+
+
+def start(part: str, **environment: str) -> subprocess.Popen[str]:
+    """A process of its own that measures a part."""
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "benchmarks.outbox_scale", "--part", part),
+            *("--url", os.environ["DATABASE_URL"]),
+        ],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def show_pruning(events: int, backlog: int) -> None:
+    """Old completed events are deleted while a worker drains."""
+    from django.db import connection
+
+    from apps.outbox.events import NewEvent
+    from apps.outbox.services import publish_many
+
+    fill(backlog)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE domain_event_outbox SET status = 'completed', processed_at = '2026-01-01'"
+        )
+    fresh = (NewEvent("BENCH", "thing", str(n), {"n": n}) for n in range(events))
+    publish_many(fresh, outside_transaction=True)
+    pruning = start("prune")
+    pruning.stdout.readline()  # it is ready
+    show(f"1 worker while {backlog:,} are pruned, events/s", rate(1))
+    show("  rows pruned a second", float(pruning.communicate()[0]))
+
+
+def prune() -> None:
+    """Delete what completed long ago, and tell how many a second."""
+    import django
+
+    django.setup()
+    from apps.outbox import services
+
+    print("ready", flush=True)
+    began = time.perf_counter()
+    pruned = services.prune(older_than_seconds=86_400, max_batches=100_000)
+    print(pruned / (time.perf_counter() - began))
 
 
 def work() -> None:
@@ -119,8 +170,11 @@ def schedule_for_tomorrow(count: int) -> None:
     publish_many(rows, outside_transaction=True)
 
 
-def latencies() -> dict[str, float]:
-    """Milliseconds from commit to the start of the handler, while nothing else happens."""
+def latency() -> None:
+    """Print milliseconds from commit to the start of the handler, while nothing else happens."""
+    import django
+
+    django.setup()
     from apps.outbox import registry, services
     from apps.outbox.stopping import stop_requested
     from apps.outbox.waking import wait_for_work
@@ -145,8 +199,10 @@ def latencies() -> dict[str, float]:
         waits.append((started_at[number] - committed_at) * 1000)
     stop_requested.set()
     worker.join()
-    p95 = statistics.quantiles(waits, n=20)[-1]
-    return {"commit to start, median ms": statistics.median(waits), "commit to start, p95 ms": p95}
+    print(statistics.median(waits), statistics.quantiles(waits, n=20)[-1])
+
+
+PARTS = {"work": work, "prune": prune, "latency": latency}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How fast score snapshots are rebuilt, beside the original's way: five queries a pack.
 
-    .venv/bin/python -m benchmarks.snapshots [--packs 1000 10000] [--stickers 20] [--runs 3]
+    .venv/bin/python -m benchmarks.snapshots [--packs 1000 10000 100000] [--stickers 20] [--runs 3]
 
 Runs on the MariaDB of `--url` in a database of its own, dropped at the end. Prints packs a second,
 queries per 1,000 packs, and whether both ways give the same rankings to the sixth decimal.
@@ -8,14 +8,13 @@ queries per 1,000 packs, and whether both ways give the same rankings to the six
 
 import argparse
 import os
-import random
 import statistics
 import time
-import uuid
 from datetime import UTC, datetime
 from typing import Any
 
 from benchmarks.outbox import create_database, drop_database
+from benchmarks.packs import fill
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PLAIN_SAMPLE = 200
@@ -25,7 +24,7 @@ def main() -> None:
     """Measure each size and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", default="mysql://root@127.0.0.1:3306/pombo_bench")
-    parser.add_argument("--packs", type=int, nargs="+", default=[1000, 10_000])
+    parser.add_argument("--packs", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--stickers", type=int, default=20)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
@@ -39,7 +38,7 @@ def main() -> None:
 
     call_command("migrate", verbosity=0)
     for packs in options.packs:
-        fill(packs, options.stickers)
+        fill(packs, options.stickers, now=NOW)
         measure(packs, options.runs)
     drop_database()
 
@@ -47,7 +46,7 @@ def main() -> None:
 def measure(packs: int, runs: int) -> None:
     """Ours for all packs, the plain way for a sample of them."""
     from django.db import connection
-    from django.test.utils import CaptureQueriesContext
+    from django.test.utils import CaptureQueriesContext, override_settings
 
     from apps.stickers.models import PackScoreSnapshot, StickerPack
     from apps.stickers.services.snapshots import refresh_snapshots
@@ -62,7 +61,11 @@ def measure(packs: int, runs: int) -> None:
         started = time.perf_counter()
         expected = {pk: plain(pk) for pk in ids[:PLAIN_SAMPLE]}
         plain_rates.append(len(expected) / (time.perf_counter() - started))
-    with CaptureQueriesContext(connection) as queries:
+    # One thread, since queries are counted on this connection alone.
+    with (
+        CaptureQueriesContext(connection) as queries,
+        override_settings(SNAPSHOT_REFRESH_THREADS=1),
+    ):
         refresh_snapshots(ids[:1000], now=NOW)
     stored = PackScoreSnapshot.objects.in_bulk(list(expected))
     is_equal = all(abs(float(stored[pk].ranking_score) - expected[pk]) < 1e-6 for pk in expected)
@@ -112,56 +115,6 @@ def _row(classification: Any) -> dict[str, Any]:
         "nsfw_score": float(classification.nsfw_score or 0),
         "is_nsfw": classification.is_nsfw,
     }
-
-
-def fill(packs: int, stickers: int) -> None:
-    """So many packs, each with its own classified stickers."""
-    from apps.stickers import models
-
-    rng = random.Random(7)
-    models.StickerPack.objects.all().delete()
-    models.StickerAsset.objects.all().delete()
-    labels = ("animation", "cartoon", "line drawing", "photo", "emoji", "text")
-    for start in range(0, packs, 500):
-        ids = [_uuid(rng) for _ in range(min(500, packs - start))]
-        models.StickerPack.objects.bulk_create(
-            models.StickerPack(
-                id=pk, owner_jid="b@x", name="B", publisher="B", pack_key=f"b-{pk}",
-                visibility="public", updated_at=NOW, created_at=NOW,
-            )
-            for pk in ids
-        )  # fmt: skip
-        assets = [
-            models.StickerAsset(
-                id=_uuid(rng), owner_jid="b@x", sha256=f"{rng.getrandbits(256):064x}",
-                mimetype="image/webp", width=512, height=512, storage_path="x",
-                size_bytes=rng.randrange(5000, 90_000),
-            )
-            for _ in range(len(ids) * stickers)
-        ]  # fmt: skip
-        models.StickerAsset.objects.bulk_create(assets, batch_size=2000)
-        models.AssetClassification.objects.bulk_create(
-            [_classification(asset, labels, rng) for asset in assets], batch_size=1000
-        )
-        models.StickerPackItem.objects.bulk_create(
-            (
-                models.StickerPackItem(pack_id=ids[n // stickers], sticker=a, position=n % stickers)
-                for n, a in enumerate(assets)
-            ),
-            batch_size=2000,
-        )
-
-
-def _classification(asset: Any, labels: tuple[str, ...], rng: random.Random) -> Any:
-    from apps.stickers.models import AssetClassification
-
-    scores = {label: round(rng.random(), 6) for label in labels}
-    top = max(scores, key=lambda label: scores[label])
-    return AssetClassification(asset=asset, category=top, all_scores=scores, nsfw_score=0)
-
-
-def _uuid(rng: random.Random) -> str:
-    return str(uuid.UUID(int=rng.getrandbits(128), version=4))
 
 
 if __name__ == "__main__":

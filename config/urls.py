@@ -10,6 +10,9 @@ from apps.common import health, metrics
 APPS_WITH_API = ("flags", "outbox", "whatsapp_auth", "stickers", "delivery")
 PAGES = ("whatsapp_auth", "delivery", "stickers")
 
+# Here and not at every start: workers have no pages, and forty admin modules take memory.
+admin.autodiscover()
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),

@@ -12,6 +12,10 @@ os.environ.update(
         "LOG_LEVEL": "WARNING",
         "API_RATE_ANONYMOUS": "100000/min",
         "API_RATE_TOKEN": "100000/min",
+        "ENGAGEMENT_RATE": "100000/min",
+        "REPORT_RATE": "100000/hour",
+        "CATALOGUE_CACHE_SECONDS": "0",
+        "CATALOGUE_STATS_CACHE_SECONDS": "0",
     }
 )
 os.environ.setdefault("MEDIA_ROOT", str(Path(tempfile.gettempdir()) / "pombo-test-media"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 
 T = TypeVar("T")
 
@@ -97,6 +97,18 @@ def retry_deadlocks(work: Callable[[], T]) -> T:
                 raise
             time.sleep(RETRY_PAUSE_SECONDS * attempt)
     return work()
+
+
+def is_connection_lost(error: Exception) -> bool:
+    """Whether the error comes of a database that is away, so that nothing can be written now.
+
+    Errors of the driver count too: Django closes cursors outside its own translation of errors.
+    """
+    driver = connection.Database  # type: ignore[attr-defined]
+    kinds = (InterfaceError, OperationalError, driver.InterfaceError, driver.OperationalError)
+    if not isinstance(error, kinds):
+        return False
+    return connection.connection is None or not connection.is_usable()
 
 
 def _is_rolled_back(error: OperationalError) -> bool:

@@ -14,6 +14,7 @@ class Scope(models.TextChoices):
     OUTBOX_WRITE = "outbox:write", _("redrive, discard and pause events")
     PACKS_READ = "packs:read", _("read packs that are not public")
     PACKS_WRITE = "packs:write", _("create packs and upload stickers")
+    PACKS_ENGAGE = "packs:engage", _("name the visitors who open and like packs")
     PACKS_MODERATE = "packs:moderate", _("moderate packs and reports")
     WHATSAPP_READ = "whatsapp:read", _("resolve WhatsApp identities")
     WHATSAPP_WRITE = "whatsapp:write", _("learn identities and issue login links")

@@ -203,7 +203,7 @@ def _written(path: Path, root: str) -> str:
             text += f"[{part}]"
         else:
             text += f".{part}" if text else part
-    return text
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def usage_metric_warnings(metrics: list[dict[str, Any]]) -> list[Issue]:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from apps.delivery.context import DeliveryContext, as_context
+from apps.delivery.context import DeliveryContext
 from apps.delivery.manifests import baseline, runtime
 from apps.delivery.models import Environment, Release
-from apps.delivery.queries import current_infra, verified_hosts
+from apps.delivery.queries import current_infra, placed_context
 
 Manifest = dict[str, Any]
 # Raised when the same release would render to other objects than before.
@@ -19,19 +19,11 @@ def context_for(
 
     Raises DeliveryContextError.
     """
-    app = environment.app
-    return as_context(
-        {
-            **release.config,
-            "app_code": app.code,
-            "namespace": environment.namespace,
-            "hostname": environment.hostname,
-            "image_repository": app.image_repository,
-            "release_id": str(release.number),
-            "performance_mode": environment.performance_mode,
-            "custom_domains": verified_hosts(environment),
-            "secrets_checksum": secrets_checksum,
-        }
+    return placed_context(
+        environment,
+        release.config,
+        release_id=str(release.number),
+        secrets_checksum=secrets_checksum,
     )
 
 

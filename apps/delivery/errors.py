@@ -418,3 +418,9 @@ class AppNotFound(NotFound):
 
     def __init__(self, app_code: str) -> None:
         super().__init__(f"There is no app {app_code!r}.", details={"app": app_code})
+
+
+class UsageEventsPruned(Conflict):
+    """The events of the period were deleted by age; its counter stands alone."""
+
+    code = "usage_events_pruned"

@@ -1,6 +1,6 @@
 """Reads of delivery: the settings of an app, and what an environment would look like."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from django.conf import settings
@@ -42,21 +42,35 @@ def verified_hosts(environment: Environment) -> list[str]:
     return [domain.host for domain in sorted(verified, key=lambda domain: domain.pk)]
 
 
-def preview_context(environment: Environment) -> DeliveryContext:
-    """The context of an environment as its tables stand now. Raises DeliveryContextError."""
-    app = environment.app
+def placed_context(
+    environment: Environment,
+    app_settings: Mapping[str, Any],
+    *,
+    release_id: str,
+    secrets_checksum: str = "",
+) -> DeliveryContext:
+    """Settings of an app in the place of an environment, with its domains now.
+
+    Raises DeliveryContextError.
+    """
     return as_context(
         {
-            **app_settings(app),
-            "app_code": app.code,
+            **app_settings,
+            "app_code": environment.app.code,
             "namespace": environment.namespace,
             "hostname": environment.hostname,
-            "image_repository": app.image_repository,
-            "release_id": PREVIEW_RELEASE_ID,
+            "image_repository": environment.app.image_repository,
+            "release_id": release_id,
             "performance_mode": environment.performance_mode,
             "custom_domains": verified_hosts(environment),
+            "secrets_checksum": secrets_checksum,
         }
     )
+
+
+def preview_context(environment: Environment) -> DeliveryContext:
+    """The context of an environment as its tables stand now. Raises DeliveryContextError."""
+    return placed_context(environment, app_settings(environment.app), release_id=PREVIEW_RELEASE_ID)
 
 
 def preview_objects(

@@ -14,7 +14,7 @@ from apps.delivery.models import App, UsageEvent, UsageMetric, UsageTotal
 from apps.delivery.services.usage_counters import find_metric, terms_of
 from apps.delivery.usage.charges import charge_minor, charged_blocks, overage_units
 from apps.delivery.usage.periods import Period, period_from, period_of
-from apps.delivery.usage.terms import Terms
+from apps.delivery.usage.terms import Terms, thawed_terms
 
 TOP_SUBJECTS = 10
 
@@ -78,7 +78,10 @@ class UsageRow:
 
 @dataclass(frozen=True, slots=True)
 class Invoice:
-    """What a period of an app costs beyond its plan, by the plan as it stands now."""
+    """What a period of an app costs beyond its plan.
+
+    An open period goes by the plan as it stands now, a closed one by the plan at its end.
+    """
 
     app: str
     period: Period
@@ -138,6 +141,7 @@ def usage_of(app: App, first_day: date) -> list[UsageRow]:
 def _row(
     metric: UsageMetric, total: UsageTotal | None, first_day: date, terms: dict[int, Terms]
 ) -> UsageRow:
+    settled = total.final_terms if total else None
     return UsageRow(
         app=metric.app.code,
         metric=metric.code,
@@ -147,7 +151,7 @@ def _row(
         used=total.used if total else 0,
         reserved=total.reserved if total else 0,
         event_count=total.event_count if total else 0,
-        terms=terms.get(metric.pk),
+        terms=terms.get(metric.pk) if settled is None else thawed_terms(settled),
     )
 
 

@@ -20,6 +20,7 @@ from apps.common.forms import CheckedForm, LinesField
 from apps.flags import charts, queries, services
 from apps.flags.evaluation import FULL_PERCENT, FlagDefinition, evaluate_within, with_rule
 from apps.flags.models import FeatureFlag, FlagChange, FlagRule, FlagUsage, RolloutStep
+from apps.flags.services.changing import RULE_FIELDS
 
 # A jump by more than this many points is announced as risky.
 RISKY_POINTS = 25
@@ -77,18 +78,8 @@ class RuleForm(CheckedForm):
 
     class Meta:
         model = FlagRule
-        fields = [
-            "flag_name",
-            "salt",
-            "rollout_units",
-            "allowed",
-            "denied",
-            "prerequisites",
-            "is_client_visible",
-            "owner",
-            "expires_on",
-            "tags",
-        ]
+        # Killing has an action of its own, which asks twice.
+        fields = ["flag_name", *(name for name in RULE_FIELDS if name != "is_killed")]
 
     def ask_rules(self) -> None:
         """Refuse unknown flags, circles and shares out of range."""

@@ -1,5 +1,6 @@
 """What the admin asks before it sends a dead letter back."""
 
+import json
 from typing import Any
 
 from django import forms
@@ -15,11 +16,21 @@ from apps.outbox.registry import registered
 from apps.outbox.tracing import without_trace
 
 
+class IndentedEncoder(json.JSONEncoder):
+    """One line for each field: people read it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"indent": 2})
+
+
 class RedriveForm(forms.Form):
     """A payload to mend if need be, one handler or all of them, and the reason."""
 
     payload = forms.JSONField(
-        label=_("payload"), required=False, widget=UnfoldAdminTextareaWidget({"rows": 10})
+        label=_("payload"),
+        required=False,
+        encoder=IndentedEncoder,
+        widget=UnfoldAdminTextareaWidget({"rows": 10}),
     )
     handler = forms.ChoiceField(
         label=_("handler"), required=False, widget=UnfoldAdminSelectWidget()

@@ -6,11 +6,15 @@ from django.utils.translation import gettext_lazy as _
 from apps.common.choices import LeaseStatus
 
 __all__ = [
+    "DECISIONS",
     "CurationStatus",
     "Interaction",
     "LeaseStatus",
     "NsfwLevel",
+    "ObjectState",
+    "Outcome",
     "PackStatus",
+    "ReportReason",
     "ReprocessReason",
     "UploadStatus",
     "Visibility",
@@ -53,6 +57,15 @@ class UploadStatus(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
+class ObjectState(models.TextChoices):
+    """Whether a sticker's copy in the object storage can be relied on."""
+
+    PENDING = "pending", _("to be stored")
+    STORED = "stored", _("stored")
+    MISSING = "missing", _("missing")
+    REMOVING = "removing", _("being removed")
+
+
 class Interaction(models.TextChoices):
     """What a visitor did with a pack."""
 
@@ -67,6 +80,32 @@ class NsfwLevel(models.TextChoices):
     SAFE = "safe", _("safe")
     SUGGESTIVE = "suggestive", _("suggestive")
     EXPLICIT = "explicit", _("explicit")
+
+
+class ReportReason(models.TextChoices):
+    """Why a visitor reports a pack."""
+
+    SENSITIVE = "sensitive", _("sexual or violent content")
+    HATE = "hate", _("hate or harassment")
+    MINORS = "minors", _("harms a minor")
+    COPYRIGHT = "copyright", _("somebody else's work")
+    SPAM = "spam", _("spam or misleading")
+    OTHER = "other", _("something else")
+
+
+class Outcome(models.TextChoices):
+    """What became of a report; all but the first are decisions of a moderator."""
+
+    OPEN = "open", _("waiting")
+    DISMISSED = "dismissed", _("nothing wrong")
+    HIDDEN = "hidden", _("pack hidden")
+    SENSITIVE = "sensitive", _("marked sensitive")
+    REMOVED = "removed", _("pack removed")
+    RESTORED = "restored", _("shown again")
+
+
+# What a moderator may decide: every outcome but the first.
+DECISIONS = [(str(value), label) for value, label in Outcome.choices if value != Outcome.OPEN]
 
 
 class ReprocessReason(models.TextChoices):

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
+from apps.stickers.errors import StickerNotClassifiable
 from apps.stickers.scoring import clamp, n6
 
 BUILT_IN = "builtin"
@@ -29,38 +30,65 @@ class Classification:
     """What a classifier says of one sticker; the fields of `sticker_asset_classification`.
 
     `all_scores` maps labels to probabilities; entropy is in nats, the margin lies between the two
-    strongest labels.
+    strongest labels. None stands for what the classifier does not tell.
     """
 
     provider: str
     model_name: str
     classification_version: str
     category: str
-    confidence: float
-    entropy: float
-    confidence_margin: float
+    confidence: float | None
+    entropy: float | None
+    confidence_margin: float | None
     all_scores: Mapping[str, float]
     top_labels: tuple[Mapping[str, Any], ...] = ()
-    nsfw_score: float = 0.0
+    nsfw_score: float | None = 0.0
     is_nsfw: bool = False
-    affinity_weight: float = 1.0
+    affinity_weight: float | None = 1.0
     ambiguous: bool = False
     subtags: tuple[str, ...] = field(default=())
+    style_traits: tuple[str, ...] = ()
+    emotions: tuple[str, ...] = ()
+    pack_suggestions: tuple[str, ...] = ()
+    semantic_cluster_id: int | None = None
+    semantic_cluster_slug: str | None = None
+    similar_images: tuple[Mapping[str, Any], ...] = ()
+    image_hash: str | None = None
 
 
 class Classifier(Protocol):
-    """Turns the bytes of a sticker into a classification."""
+    """Turns the bytes of a sticker into a classification.
 
-    def classify(self, data: bytes) -> Classification:
-        """Raise nothing for a valid sticker."""
+    `version` goes into every row, `concurrency` says how many stickers it takes at a time, and
+    `tells_words` whether its answers hold tags, traits and suggestions.
+    """
+
+    version: str
+    concurrency: int
+    tells_words: bool
+
+    def classify(self, data: bytes, *, asset_id: str = "", sha256: str = "") -> Classification:
+        """What the sticker shows.
+
+        Raises StickerNotClassifiable for what is no picture, ClassifierUnavailable when asking
+        again later may help, ClassifierMisconfigured when only an operator can help.
+        """
 
 
 class PixelClassifier:
     """The built-in classifier."""
 
-    def classify(self, data: bytes) -> Classification:
+    version = VERSION
+    concurrency = 1
+    tells_words = False
+
+    def classify(self, data: bytes, *, asset_id: str = "", sha256: str = "") -> Classification:
         """Measure the pixels and weigh the labels by what was measured."""
-        scores = _softmax(_evidence(_features(_frames(data))))
+        try:
+            frames = _frames(data)
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            raise StickerNotClassifiable("decoder-error", str(error)) from error
+        scores = _softmax(_evidence(_features(frames)))
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         margin = n6(ranked[0][1] - ranked[1][1])
         return Classification(

@@ -3,11 +3,20 @@
 StickerRefused      an image that WhatsApp would not accept; `rule` names why
 ArchiveRefused      a pack's archive or folder that cannot be read safely
 Pack…               what a pack does not allow
+Classifier…         a classifier that does not answer, or not as it should
+Curation…           automatic packs that cannot be changed now
 """
 
 from typing import Any, ClassVar
 
-from apps.common.errors import Conflict, Forbidden, InvalidInput, LimitReached, NotFound
+from apps.common.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    LimitReached,
+    NotFound,
+    Unavailable,
+)
 
 
 class StickerRefused(InvalidInput):
@@ -27,6 +36,26 @@ class NotWebp(StickerRefused):
 
     def __init__(self) -> None:
         super().__init__("The file is not a WebP image.")
+
+
+class UnknownFormat(StickerRefused):
+    """Neither of the formats that can be made into a sticker."""
+
+    rule = "format"
+
+    def __init__(self) -> None:
+        super().__init__("The file is no WebP, PNG, JPEG or GIF image.")
+
+
+class CannotFit(StickerRefused):
+    """Even at the lowest quality the picture stays too large."""
+
+    rule = "file_size"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"The picture does not fit into {limit:,} bytes at any quality.", limit_bytes=limit
+        )
 
 
 class BrokenImage(StickerRefused):
@@ -75,6 +104,15 @@ class WrongTrayDimensions(StickerRefused):
             width=width,
             height=height,
         )
+
+
+class MovingTray(StickerRefused):
+    """A pack's icon stands still."""
+
+    rule = "tray_animated"
+
+    def __init__(self) -> None:
+        super().__init__("A pack's icon has one frame.")
 
 
 class ImageBomb(StickerRefused):
@@ -180,6 +218,24 @@ class PackFull(LimitReached):
         super().__init__(f"A pack holds at most {limit} stickers.", details={"limit": limit})
 
 
+class TooManyPacks(LimitReached):
+    """An author has a limited number of packs."""
+
+    code = "pack_limit_reached"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"An author has at most {limit} packs.", details={"limit": limit})
+
+
+class UnknownVisibility(InvalidInput):
+    """A visibility that does not exist."""
+
+    code = "invalid_input"
+
+    def __init__(self, visibility: str) -> None:
+        super().__init__("There is no such visibility.", details={"visibility": visibility})
+
+
 class InvalidText(InvalidInput):
     """A name or label that is empty or too long."""
 
@@ -188,6 +244,72 @@ class InvalidText(InvalidInput):
     def __init__(self, field: str, *, limit: int) -> None:
         super().__init__(
             f"{field} needs 1 to {limit} characters.", details={"field": field, "limit": limit}
+        )
+
+
+class OwnerNotNamed(InvalidInput):
+    """A token acts for anybody, so it has to say for whom."""
+
+    code = "owner_not_named"
+
+    def __init__(self) -> None:
+        super().__init__("Name the author in owner_jid.", details={"field": "owner_jid"})
+
+
+class InvalidUpload(InvalidInput):
+    """An announced or received file that cannot be taken."""
+
+    code = "invalid_upload"
+
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(message, details={"field": field})
+
+
+class UploadIdTaken(InvalidInput):
+    """The upload id names another file of this pack."""
+
+    code = "upload_id_taken"
+
+    def __init__(self, upload_id: str) -> None:
+        super().__init__("This upload id names another file.", details={"upload_id": upload_id})
+
+
+class UploadNotFound(NotFound):
+    """The pack has no such upload."""
+
+    code = "upload_not_found"
+
+    def __init__(self, upload_id: str) -> None:
+        super().__init__("There is no such upload.", details={"upload_id": upload_id})
+
+
+class UploadInWork(Conflict):
+    """A worker is busy with the upload."""
+
+    code = "upload_in_work"
+
+    def __init__(self) -> None:
+        super().__init__("This upload is being worked on; try again later.")
+
+
+class WrongOffset(Conflict):
+    """The bytes do not continue what is here."""
+
+    code = "wrong_offset"
+
+    def __init__(self, expected: int) -> None:
+        super().__init__(f"Go on at byte {expected}.", details={"expected_offset": expected})
+
+
+class NotPublishable(Conflict):
+    """Something stands in the way of publishing a pack."""
+
+    code = "not_publishable"
+
+    def __init__(self, reason: str, uploads: dict[str, int]) -> None:
+        super().__init__(
+            f"The pack cannot be published: {reason}.",
+            details={"reason": str(reason), "uploads": uploads},
         )
 
 
@@ -209,6 +331,24 @@ class StickerFileMissing(NotFound):
         super().__init__("The sticker's file is missing.", details={"sha256": sha256})
 
 
+class ObjectMissing(NotFound):
+    """The object storage has no such object."""
+
+    code = "object_missing"
+
+    def __init__(self, key: str) -> None:
+        super().__init__("The object is missing.", details={"key": key})
+
+
+class ObjectStorageUnavailable(Unavailable):
+    """The object storage does not answer, or not as it should."""
+
+    code = "object_storage_unavailable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The object storage does not answer: {reason}")
+
+
 class KeySpaceExhausted(Conflict):
     """No free key was found for a pack's name."""
 
@@ -225,3 +365,62 @@ class InvalidCursor(InvalidInput):
 
     def __init__(self) -> None:
         super().__init__("The cursor does not belong to this list; start again without one.")
+
+
+class StickerNotClassifiable(InvalidInput):
+    """A classifier cannot read the file; asking again changes nothing."""
+
+    code = "sticker_not_classifiable"
+
+    def __init__(self, tag: str, reason: str) -> None:
+        super().__init__(f"The sticker cannot be classified: {reason}.", details={"tag": tag})
+        self.tag = tag
+
+
+class ClassifierUnavailable(Unavailable):
+    """The classifier service does not answer now."""
+
+    code = "classifier_unavailable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The classifier does not answer: {reason}.")
+
+
+class BadClassifierAnswer(ClassifierUnavailable):
+    """The classifier service answers with something else than its contract says."""
+
+    code = "bad_classifier_answer"
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field} {reason}")
+        self.details = {"field": field}
+
+
+class ClassifierMisconfigured(Unavailable):
+    """The classifier service refuses us; only an operator can mend that."""
+
+    code = "classifier_misconfigured"
+
+    def __init__(self, status: int) -> None:
+        super().__init__(
+            f"The classifier answers {status}; look at CLASSIFIER_URL and CLASSIFIER_TOKEN.",
+            details={"status": status},
+        )
+
+
+class ReportAlreadyOpen(Conflict):
+    """The visitor has reported this pack, and nobody has decided yet."""
+
+    code = "report_already_open"
+
+    def __init__(self) -> None:
+        super().__init__("You have reported this pack already; a moderator will look at it.")
+
+
+class NothingToDecide(Conflict):
+    """No report waits and the pack is already as wished."""
+
+    code = "nothing_to_decide"
+
+    def __init__(self) -> None:
+        super().__init__("No report waits, and the pack is already so.")

@@ -16,6 +16,11 @@ declare(
     optional={"asset_id": ID, "owner_jid": TEXT, "sha256": TEXT, "mimetype": TEXT},
 )
 declare(
+    "STICKER_ASSET_REMOVED",
+    "A sticker that no pack showed was removed; its files follow.",
+    optional={"asset_id": ID, "sha256": TEXT},
+)
+declare(
     "STICKER_CLASSIFIED",
     "A sticker image was classified.",
     optional={
@@ -33,7 +38,23 @@ declare(
     optional={"pack_id": ID, "action": TEXT},
 )
 declare(
+    "STICKER_UPLOAD_RECEIVED",
+    "A file for a pack has arrived as a whole.",
+    optional={"upload": TEXT, "pack_id": ID},
+)
+declare(
     "ENGAGEMENT_RECORDED",
     "Somebody opened, liked or disliked a pack.",
     optional={"pack_id": ID, "action": TEXT},
+)
+declare(
+    "PACK_MODERATED",
+    "A moderator hid, marked, removed or restored a pack; its author should hear of it.",
+    optional={
+        "pack_id": ID,
+        "pack_key": TEXT,
+        "owner_jid": TEXT,
+        "outcome": TEXT,
+        "reason": TEXT,
+    },
 )

@@ -10,15 +10,33 @@ from django.utils import timezone
 
 from apps.outbox.events import Event
 from apps.outbox.registry import handles
-from apps.stickers import queries
+from apps.stickers import object_storage, queries
 from apps.stickers.choices import WorkerTaskType
-from apps.stickers.services import ownership, snapshots, worker_tasks
+from apps.stickers.services import objects, ownership, processing, snapshots, worker_tasks
 
 
 @handles("STICKER_ASSET_CREATED", batch=True)
 def classify_new_stickers(events: Sequence[Event]) -> None:
     """New stickers want a classification; one run serves all of them."""
     worker_tasks.enqueue_task(WorkerTaskType.CLASSIFICATION_CYCLE, priority=80)
+
+
+@handles("STICKER_ASSET_CREATED", only_if=lambda _event: object_storage.is_configured())
+def store_new_object(event: Event) -> None:
+    """Copy a new sticker into the object storage. Running it twice copies once."""
+    objects.store_new_object(event.aggregate_id, now=timezone.now())
+
+
+@handles("STICKER_ASSET_REMOVED")
+def remove_files(event: Event) -> None:
+    """Remove the files of a sticker that is gone. Running it twice removes once."""
+    objects.remove_files(event.payload["sha256"], now=timezone.now())
+
+
+@handles("STICKER_UPLOAD_RECEIVED")
+def process_received_upload(event: Event) -> None:
+    """Make a sticker of a received file. Running it twice adds nothing."""
+    processing.process_upload(event.aggregate_id, now=timezone.now())
 
 
 @handles("STICKER_CLASSIFIED", batch=True)

@@ -76,6 +76,8 @@ def check_tray_icon(data: bytes) -> None:
     if len(data) > MAX_TRAY_BYTES:
         raise errors.FileTooLarge(len(data), limit=MAX_TRAY_BYTES)
     image = _decode(data)
+    if getattr(image, "n_frames", 1) > 1:
+        raise errors.MovingTray
     low, high = TRAY_PIXELS
     if not (low <= image.width <= high and low <= image.height <= high):
         raise errors.WrongTrayDimensions(image.width, image.height)

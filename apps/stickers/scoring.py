@@ -4,6 +4,7 @@ Source: the marketplace, classification and drift services of OmniZap 2.2.5, for
 (docs/ranking.md). Inputs are mappings as they come from JSON; what is not a number counts as 0.
 """
 
+import functools
 import math
 import re
 import unicodedata
@@ -60,6 +61,14 @@ def clamp(value: float, low: float, high: float) -> float:
     return max(low, min(high, value))
 
 
+def number(value: Any) -> float:
+    """What the value counts as; whatever is no finite number counts as 0."""
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return float(value) if math.isfinite(value) else 0.0
+    parsed = js_number(value)
+    return parsed if math.isfinite(parsed) else 0.0
+
+
 def pack_signals(
     *,
     pack: Mapping[str, Any],
@@ -77,9 +86,9 @@ def pack_signals(
     `created_at`; the classifications are those of its classified items, in item order.
     """
     summary = pack_classification or {}
-    weights = _weights(scoring_weights or {})
+    weights = bounded_weights(scoring_weights or {})
     similarities = pair_similarities([_scores(item) for item in item_classifications])
-    confidence = clamp(_number(summary.get("confidence")), 0, 1)
+    confidence = clamp(number(summary.get("confidence")), 0, 1)
     quality = quality_score(pack.get("items") or [], item_classifications)
     engaged = engagement_score(engagement or {})
     diversity = diversity_score(len(item_classifications), similarities, summary.get("tags") or [])
@@ -118,8 +127,8 @@ def quality_score(
         return 0.0
     mean = sum(_image_quality(item.get("asset") or {}) for item in items) / len(items)
     losses = [
-        0.30 * _number(scores.get("blurry image"))
-        + 0.35 * _number(scores.get("low quality compressed image"))
+        0.30 * number(scores.get("blurry image"))
+        + 0.35 * number(scores.get("low quality compressed image"))
         for scores in map(_scores, classifications)
     ]
     return n6(clamp(mean - (sum(losses) / len(losses) if losses else 0.0), 0, 1))
@@ -127,9 +136,9 @@ def quality_score(
 
 def engagement_score(counters: Mapping[str, Any]) -> float:
     """Likes and opens less dislikes, on a scale where 50 likes make 1."""
-    likes = _number(counters.get("like_count"))
-    opens = _number(counters.get("open_count"))
-    dislikes = _number(counters.get("dislike_count"))
+    likes = number(counters.get("like_count"))
+    opens = number(counters.get("open_count"))
+    dislikes = number(counters.get("dislike_count"))
     return n6(clamp((2 * likes + 0.15 * opens - 1.25 * dislikes) / 100, 0, 1.2))
 
 
@@ -142,7 +151,7 @@ def pair_similarities(scores: Sequence[Scores]) -> np.ndarray:
     matrix = np.zeros((count, max(1, len(labels))))
     for row, values in enumerate(scores):
         for label, value in values.items():
-            matrix[row, labels[label]] = _number(value)
+            matrix[row, labels[label]] = number(value)
     norms = np.sqrt((matrix * matrix).sum(axis=1))
     matrix /= np.where(norms > 0, norms, 1.0)[:, None]
     products = matrix @ matrix.T
@@ -172,13 +181,13 @@ def duplicate_penalty(count: int, similarities: np.ndarray, duplicate_rate: floa
     if not count:
         return 0.0
     share = float((similarities >= DUPLICATE_FROM).mean()) if similarities.size else 0.0
-    return n6(clamp(0.7 * share + 0.3 * _number(duplicate_rate), 0, 1))
+    return n6(clamp(0.7 * share + 0.3 * number(duplicate_rate), 0, 1))
 
 
 def trend_score(stats: Mapping[str, Any]) -> float:
     """Opens of the last day over the daily mean of the last week (at least half an open)."""
-    daily_mean = _number(stats.get("open_baseline")) / 7
-    return n6(clamp(_number(stats.get("open_horizon")) / max(0.5, daily_mean), 0, 20))
+    daily_mean = number(stats.get("open_baseline")) / 7
+    return n6(clamp(number(stats.get("open_horizon")) / max(0.5, daily_mean), 0, 20))
 
 
 def age_decay(pack: Mapping[str, Any], now: datetime) -> float:
@@ -190,10 +199,10 @@ def age_decay(pack: Mapping[str, Any], now: datetime) -> float:
 
 def nsfw_level(nsfw: Mapping[str, Any]) -> str:
     """`safe`, `suggestive` or `explicit`, by the highest of maximum and mean score."""
-    risk = max(_number(nsfw.get("max_score")), _number(nsfw.get("avg_score")))
+    risk = max(number(nsfw.get("max_score")), number(nsfw.get("avg_score")))
     if risk >= NSFW_EXPLICIT_FROM:
         return "explicit"
-    if risk >= NSFW_SUGGESTIVE_FROM or _number(nsfw.get("flagged_items")) > 0:
+    if risk >= NSFW_SUGGESTIVE_FROM or number(nsfw.get("flagged_items")) > 0:
         return "suggestive"
     return "safe"
 
@@ -218,21 +227,25 @@ def pack_summary(
         "majority_ratio": ratio,
         "average_scores": means,
         "categories": [
-            {"label": label, "count": number, "ratio": n6(number / count)}
-            for label, number in ranked
+            {"label": label, "count": held, "ratio": n6(held / count)} for label, held in ranked
         ],
         "nsfw": _nsfw_summary(classifications),
     }
     if asset_ids:
         is_flagged = summary["nsfw"]["flagged_items"] > 0
-        summary["tags"] = _tags(majority, means, threshold=PACK_TAG_FROM, is_nsfw=is_flagged)
+        summary["tags"] = pack_tags(majority, means, is_nsfw=is_flagged)
     return summary
+
+
+def pack_tags(category: str | None, means: Mapping[str, float], *, is_nsfw: bool) -> list[str]:
+    """The tags of a pack: its majority category, then its strongest labels."""
+    return _tags(category, means, threshold=PACK_TAG_FROM, is_nsfw=is_nsfw)
 
 
 def sticker_tags(classification: Mapping[str, Any] | None) -> list[str]:
     """The tags of one sticker: its category, then its strongest labels."""
     found = classification or {}
-    scores = {label: _number(value) for label, value in _scores(found).items()}
+    scores = {label: number(value) for label, value in _scores(found).items()}
     is_nsfw = bool(found.get("is_nsfw"))
     return _tags(found.get("category"), scores, threshold=STICKER_TAG_FROM, is_nsfw=is_nsfw)
 
@@ -260,6 +273,16 @@ def drift_weights(
     }
 
 
+def bounded_weights(given: Mapping[str, Any]) -> dict[str, float]:
+    """The weights of the pack score: as given within their bounds, else their defaults."""
+    weights = {}
+    for name, (low, high, default) in WEIGHT_BOUNDS.items():
+        value = js_number(given[name]) if name in given else math.nan
+        weights[name] = clamp(value, low, high) if math.isfinite(value) else default
+    return weights
+
+
+@functools.lru_cache(maxsize=4096)
 def label_slug(label: str, *, max_length: int = 40) -> str:
     """A label as a tag: without accents, words joined by hyphens."""
     plain = unicodedata.normalize("NFD", label.lower())
@@ -268,19 +291,11 @@ def label_slug(label: str, *, max_length: int = 40) -> str:
 
 
 def _image_quality(asset: Mapping[str, Any]) -> float:
-    width, height = _number(asset.get("width")), _number(asset.get("height"))
-    size = _number(asset.get("size_bytes"))
+    width, height = number(asset.get("width")), number(asset.get("height"))
+    size = number(asset.get("size_bytes"))
     area_score = clamp(width * height / FULL_AREA, 0.2, 1) if width > 0 and height > 0 else 0.45
     size_score = clamp(size / FULL_SIZE_BYTES, 0.25, 1) if size > 0 else 0.5
     return 0.65 * area_score + 0.35 * size_score
-
-
-def _weights(given: Mapping[str, Any]) -> dict[str, float]:
-    weights = {}
-    for name, (low, high, default) in WEIGHT_BOUNDS.items():
-        value = js_number(given[name]) if name in given else math.nan
-        weights[name] = clamp(value, low, high) if math.isfinite(value) else default
-    return weights
 
 
 def _mean_scores(classifications: Sequence[Mapping[str, Any]]) -> dict[str, float]:
@@ -288,12 +303,12 @@ def _mean_scores(classifications: Sequence[Mapping[str, Any]]) -> dict[str, floa
     sums: dict[str, float] = {}
     for classification in classifications:
         for label, value in _scores(classification).items():
-            sums[label] = sums.get(label, 0.0) + _number(value)
+            sums[label] = sums.get(label, 0.0) + number(value)
     return {label: n6(total / len(classifications)) for label, total in sums.items()}
 
 
 def _nsfw_summary(classifications: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    scores = [_number(c["nsfw_score"]) for c in classifications if c.get("nsfw_score") is not None]
+    scores = [number(c["nsfw_score"]) for c in classifications if c.get("nsfw_score") is not None]
     return {
         "avg_score": n6(sum(scores) / len(scores)) if scores else None,
         "max_score": n6(max(scores)) if scores else None,
@@ -313,20 +328,13 @@ def _tags(
 
 
 def _shares(counts: Mapping[str, Any]) -> dict[str, float]:
-    total = sum(_number(count) for count in counts.values())
-    return {name: _number(count) / total for name, count in counts.items()} if total else {}
+    total = sum(number(count) for count in counts.values())
+    return {name: number(count) / total for name, count in counts.items()} if total else {}
 
 
 def _scores(classification: Mapping[str, Any]) -> Scores:
     scores = classification.get("all_scores")
     return scores if isinstance(scores, Mapping) else {}
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, float | int) and not isinstance(value, bool):
-        return float(value) if math.isfinite(value) else 0.0
-    number = js_number(value)
-    return number if math.isfinite(number) else 0.0
 
 
 def _moment(value: Any) -> datetime | None:

@@ -111,6 +111,13 @@ USAGE_CHECK_SECONDS = env.env_int(
     high=300,
     help="Age that the figures of the usage check may have; reservations are always exact.",
 )
+USAGE_KEEP_DAYS = env.env_int(
+    "USAGE_KEEP_DAYS",
+    400,
+    low=40,
+    high=3650,
+    help="Age at which single usage events of settled periods are deleted; counters stay.",
+)
 USAGE_HOLD_SECONDS = env.env_int(
     "USAGE_HOLD_SECONDS",
     300,

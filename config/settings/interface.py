@@ -48,6 +48,8 @@ SPECTACULAR_SETTINGS = {
         "RolloutStepStatusEnum": "apps.flags.choices.StepStatus",
         "DeploymentStepStatusEnum": "apps.delivery.choices.StepStatus",
         "DomainStatusEnum": "apps.delivery.choices.DomainStatus",
+        "ReportOutcomeEnum": "apps.stickers.choices.Outcome",
+        "DecisionOutcomeEnum": "apps.stickers.choices.DECISIONS",
         "LookupStatusEnum": "apps.whatsapp_auth.choices.LookupStatus",
     },
 }

@@ -6,6 +6,7 @@ from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 
 from apps.common import env
 from config.settings.base import DEBUG
+from config.settings.stickers import PICTURE_ORIGINS
 
 env.section("Security")
 AUTHENTICATION_BACKENDS = [
@@ -60,6 +61,8 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
+        # The object storage, where pictures are redirected to; nobody without one.
+        "img-src": [SELF, *PICTURE_ORIGINS],
         "base-uri": [NONE],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
@@ -73,6 +76,6 @@ ADMIN_CONTENT_SECURITY_POLICY = {
     | {
         "script-src": [SELF, UNSAFE_EVAL, UNSAFE_INLINE],
         "style-src": [SELF, UNSAFE_INLINE],
-        "img-src": [SELF, "data:"],
+        "img-src": [SELF, "data:", *PICTURE_ORIGINS],
     }
 }

@@ -1,134 +1,141 @@
-"""The database server stops in the middle of the work and comes back: workers wait and go on.
+"""The database server restarts, loses its power, or has its clock moved: workers go on.
 
-A private MariaDB in a temporary folder is restarted, never the one that others use.
+A private MariaDB in a temporary folder has to bear it, never the one that others use.
 """
 
-import getpass
 import os
-import shutil
 import signal
-import socket
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
-import MySQLdb
 import pytest
 
-from tests.processes import running
+from tests.processes import kill_group, running
+from tests.servers import PrivateMariaDB, clock_library, private_mariadb
 from tests.waiting import wait_until
 
 EVENTS = int(os.environ.get("CHAOS_RESTART_EVENTS", "1000"))
 DATABASE = "pombo_restart"
-USER = getpass.getuser()
+WORKER = ("-m", "tests.chaos.drainer")
+HOUR = 3600
 
 pytestmark = [
     pytest.mark.chaos,
-    pytest.mark.skipif(shutil.which("mariadbd") is None, reason="needs mariadbd to be installed"),
+    pytest.mark.mysql,
+    pytest.mark.skipif(not PrivateMariaDB.is_available(), reason="needs MariaDB's programs"),
 ]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def settings_for(server: PrivateMariaDB) -> dict[str, str]:
+    return {"DATABASE_URL": server.url(DATABASE), "DJANGO_SETTINGS_MODULE": "tests.settings"}
 
 
-class PrivateServer:
-    """A MariaDB of our own, which can be stopped and started again."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, free_port()
-        self.process: subprocess.Popen[bytes] | None = None
-        # The installer takes the user of the folder's owner; as root that has to be said.
-        command = ["mariadb-install-db", "--no-defaults", f"--datadir={folder}", f"--user={USER}"]
-        subprocess.run([*command, "--skip-test-db"], check=True, capture_output=True)
-
-    def start(self) -> None:
-        """Start it and wait until it answers."""
-        self.process = subprocess.Popen(
-            [
-                "mariadbd",
-                "--no-defaults",
-                f"--user={USER}",
-                f"--datadir={self.folder}",
-                f"--port={self.port}",
-                "--bind-address=127.0.0.1",
-                f"--socket={self.folder}/s",
-                f"--pid-file={self.folder}/pid",
-                "--skip-grant-tables",
-                "--skip-networking=0",
-            ],
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        wait_until(self.answers, seconds=60)
-
-    def stop(self, sign: int) -> None:
-        """End it: SIGKILL like a power cut, SIGTERM like a restart."""
-        if self.process is not None:
-            self.process.send_signal(sign)
-            self.process.wait(60)
-
-    def answers(self) -> bool:
-        """Whether it takes connections."""
-        try:
-            self.query("SELECT 1")
-        except MySQLdb.OperationalError:
-            return False
-        return True
-
-    def query(self, sql: str, database: str = "") -> list[tuple[object, ...]]:
-        """The rows of one statement on a connection of its own."""
-        link = MySQLdb.connect(
-            host="127.0.0.1", port=self.port, user="root", database=database, autocommit=True
-        )
-        try:
-            cursor = link.cursor()
-            cursor.execute(sql)
-            return list(cursor.fetchall())
-        finally:
-            link.close()
+def manage(settings: dict[str, str], *command: str) -> None:
+    """Run a command of Pombo to its end."""
+    with running("-m", "django", *command, **settings) as process:
+        assert process.wait(120) == 0
 
 
-@contextmanager
-def private_server(folder: Path) -> Iterator[PrivateServer]:
-    server = PrivateServer(folder)
-    try:
-        server.start()
-        yield server
-    finally:
-        server.stop(signal.SIGKILL)
+class Work:
+    """Events to be counted on a private server, and what has become of them."""
 
-
-def counted(server: PrivateServer, table: str, condition: str) -> Callable[[], int]:
-    """A count that is asked anew each time."""
-    statement = f"SELECT COUNT(*) FROM {table} WHERE {condition}"
-    return lambda: int(str(server.query(statement, DATABASE)[0][0]))
-
-
-@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL], ids=["restart", "power cut"])
-def test_workers_outlive_a_restart_of_the_database(tmp_path: Path, sign: int) -> None:
-    with private_server(tmp_path) as server:
-        server.query(f"CREATE DATABASE {DATABASE}")
-        address = f"mysql://root@127.0.0.1:{server.port}/{DATABASE}"
-        migrate = ("-m", "django", "migrate", "--verbosity=0")
-        settings = {"DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": "tests.settings"}
-        with running(*migrate, **settings) as migrating:
-            assert migrating.wait(120) == 0
+    def __init__(self, server: PrivateMariaDB) -> None:
+        self.server = server
+        self._true_time = f"FROM_UNIXTIME({int(time.time()) + HOUR // 2})"
+        self.settings = settings_for(server)
+        manage(self.settings, "migrate", "--verbosity=0")
         server.query(
             "INSERT INTO domain_event_outbox (event_type, aggregate_type, aggregate_id, payload)"
             f" SELECT 'COUNTED', 't', seq, '{{}}' FROM seq_1_to_{EVENTS}",
             DATABASE,
         )
-        completed = counted(server, "domain_event_outbox", "status = 'completed'")
-        worker = ("-m", "tests.chaos.drainer")
-        with running(*worker, **settings) as first, running(*worker, **settings) as second:
-            wait_until(lambda: completed() > EVENTS // 10, seconds=60)
-            server.stop(sign)
+
+    def completed(self) -> int:
+        return self._count("domain_event_outbox", "status = 'completed'")
+
+    def leases_ahead(self) -> int:
+        """Rows whose lease began after the true time."""
+        return self._count(
+            "domain_event_outbox", f"status = 'processing' AND locked_at > {self._true_time}"
+        )
+
+    def assert_done_once(self) -> None:
+        """Each event had its effect exactly once, and none is dead."""
+        assert self._count("feature_flag", "flag_name LIKE 'effect-%'") == EVENTS
+        distinct = "COUNT(DISTINCT SUBSTRING_INDEX(flag_name, '-', 2))"
+        query = f"SELECT {distinct} FROM feature_flag WHERE flag_name LIKE 'effect-%'"
+        assert self.server.query(query, DATABASE)[0][0] == EVENTS
+        assert self._count("domain_event_outbox_dlq", "1 = 1") == 0
+
+    def _count(self, table: str, condition: str) -> int:
+        return int(
+            self.server.query(f"SELECT COUNT(*) FROM {table} WHERE {condition}", DATABASE)[0][0]
+        )
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Iterator[Work]:
+    with private_mariadb(tmp_path) as server:
+        yield Work(server)
+
+
+@pytest.fixture
+def work_under_a_movable_clock(tmp_path: Path) -> Iterator[Work]:
+    with private_mariadb(tmp_path, has_movable_clock=True) as server:
+        yield Work(server)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL], ids=["restart", "power cut"])
+def test_workers_outlive_a_restart_of_the_database(work: Work, sign: int) -> None:
+    with running(*WORKER, **work.settings) as first, running(*WORKER, **work.settings) as second:
+        wait_until(lambda: work.completed() > EVENTS // 10, seconds=60)
+        work.server.stop(sign)
+        work.server.start()
+        wait_until(lambda: work.completed() == EVENTS, seconds=60 + EVENTS / 50)
+        assert (first.poll(), second.poll()) == (None, None)
+    work.assert_done_once()
+
+
+def test_w2_w3_a_cluster_outlives_missing_tables_and_a_restart(tmp_path: Path) -> None:
+    with private_mariadb(tmp_path) as server:
+        settings = settings_for(server)
+        events = [
+            f"INSERT INTO domain_event_outbox (event_type, aggregate_type, aggregate_id, payload)"
+            f" VALUES ('NEWS', 't', '{number}', '{{}}')"
+            for number in (1, 2)
+        ]
+
+        def completed() -> int:
+            query = "SELECT COUNT(*) FROM domain_event_outbox WHERE status = 'completed'"
+            return int(server.query(query, DATABASE)[0][0])
+
+        with running("manage.py", "qcluster", **settings) as cluster:
+            wait_until(lambda: server.query("SHOW PROCESSLIST", DATABASE)[1:], seconds=60)
+            manage(settings, "migrate", "--verbosity=0")
+            manage(settings, "sync_schedules")
+            server.query(events[0], DATABASE)
+            wait_until(lambda: completed() == 1, seconds=120)
+            server.stop()
             server.start()
-            wait_until(lambda: completed() == EVENTS, seconds=60 + EVENTS / 50)
-            assert (first.poll(), second.poll()) == (None, None)
-        assert counted(server, "feature_flag", "flag_name LIKE 'effect-%'")() == EVENTS
-        assert counted(server, "domain_event_outbox_dlq", "1 = 1")() == 0
+            server.query(events[1], DATABASE)
+            wait_until(lambda: completed() == 2, seconds=120)
+            assert cluster.poll() is None
+
+
+@pytest.mark.skipif(clock_library() is None, reason="needs Debian's package faketime")
+def test_a_moved_clock_loses_doubles_and_holds_nothing(work_under_a_movable_clock: Work) -> None:
+    work = work_under_a_movable_clock
+    a_day_ahead = {"LD_PRELOAD": str(clock_library()), "FAKETIME": "+1d"}
+    with running(*WORKER, **work.settings) as dying:
+        wait_until(lambda: work.completed() > 0, seconds=60)
+        work.server.move_clock(+HOUR)
+        # Now its leases carry a time to which the clock will not come within this test.
+        wait_until(lambda: work.leases_ahead() > 0, seconds=60)
+        kill_group(dying)
+    assert 0 < work.completed() < EVENTS
+    work.server.move_clock(0)
+    assert work.leases_ahead() > 0
+    with running(*WORKER, **work.settings), running(*WORKER, **work.settings, **a_day_ahead):
+        wait_until(lambda: work.completed() == EVENTS, seconds=60 + EVENTS / 50)
+    work.assert_done_once()

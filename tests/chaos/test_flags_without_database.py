@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-import MySQLdb
 import pytest
 import requests
 
-from tests.servers import PrivateMariaDB, free_port
+from tests.servers import PrivateMariaDB, free_port, private_mariadb
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -21,16 +20,15 @@ SUBJECTS = [f"user-{number}" for number in range(20)]
 
 pytestmark = [
     pytest.mark.chaos,
+    pytest.mark.mysql,
     pytest.mark.skipif(not PrivateMariaDB.is_available(), reason="needs MariaDB's programs"),
 ]
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[PrivateMariaDB]:
-    server = PrivateMariaDB(tmp_path / "mariadb")
-    server.start()
-    yield server
-    server.kill()
+    with private_mariadb(tmp_path) as server:
+        yield server
 
 
 @pytest.fixture
@@ -113,27 +111,16 @@ def test_no_answer_fails_or_changes_and_all_recovers_by_itself(
 ) -> None:
     with Load(servers) as load:
         asked = load.count
-        database.kill()
+        database.stop()
         threading.Event().wait(OUTAGE_SECONDS)
         assert load.count > asked + 100
         database.start()
-        _rename("feature_flag", "feature_flag_away", database)
+        database.query("RENAME TABLE feature_flag TO feature_flag_away", "flags")
         threading.Event().wait(6)
-        _rename("feature_flag_away", "feature_flag", database)
+        database.query("RENAME TABLE feature_flag_away TO feature_flag", "flags")
     assert not load.wrong
-    _execute("UPDATE feature_flag SET is_enabled = 0 WHERE flag_name = 'half'", database)
+    database.query("UPDATE feature_flag SET is_enabled = 0 WHERE flag_name = 'half'", "flags")
     for address in servers:
         wait_until(
             lambda address=address: {answer(address, s) for s in SUBJECTS} == {"off"}, seconds=45
         )
-
-
-def _rename(old: str, new: str, database: PrivateMariaDB) -> None:
-    _execute(f"RENAME TABLE {old} TO {new}", database)
-
-
-def _execute(sql: str, database: PrivateMariaDB) -> None:
-    connection = MySQLdb.connect(host="127.0.0.1", port=database.port, user="root", db="flags")
-    connection.cursor().execute(sql)
-    connection.commit()
-    connection.close()

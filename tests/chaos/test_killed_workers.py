@@ -35,7 +35,9 @@ def test_a_worker_killed_among_two_thousand_events_loses_and_doubles_nothing() -
 
 
 @pytest.mark.parametrize("max_attempts", [1, 3])
-def test_one_killer_among_four_hundred_ends_as_exactly_one_dead_letter(max_attempts: int) -> None:
+def test_q4_one_killer_among_four_hundred_is_exactly_one_dead_letter(
+    max_attempts: int,
+) -> None:
     events = [
         NewEvent("DEADLY", "t", str(number), {"kills": number == 200}, max_attempts=max_attempts)
         for number in range(400)

@@ -13,12 +13,12 @@ import pytest
 import requests
 from django.utils import timezone
 
-from apps.delivery.models import UsageEvent, UsageTotal
+from apps.delivery.models import UsageEvent, UsageReservation, UsageTotal
 from apps.delivery.services.usage import recompute
 from apps.delivery.services.usage_accounts import issue_app_token
 from tests.delivery.rows import make_app
 from tests.delivery.usage_rows import make_metric
-from tests.processes import ROOT, kill_group, running
+from tests.processes import ROOT, database_url, kill_group, running
 from tests.servers import free_port
 from tests.waiting import wait_until
 
@@ -26,7 +26,8 @@ from .usage_reporter import METRICS, metric, quantity
 
 CLIENTS = 8
 # 100000 for the full run; the usual one keeps the suite quick.
-EVENTS = int(os.environ.get("USAGE_CHAOS_EVENTS", "12000"))
+EVENTS = int(os.environ.get("USAGE_CHAOS_EVENTS", "8000"))
+BURST_LIMIT = 60
 SEED = random.randrange(10**6)
 ENVIRONMENT = {"DJANGO_SETTINGS_MODULE": "tests.settings"}
 
@@ -125,3 +126,22 @@ def _assert_exact(count: int, seed: str) -> None:
     for total in UsageTotal.objects.select_related("metric"):
         report = recompute("loja", total.metric.code, total.period, now=timezone.now())
         assert not report.is_corrected, report
+
+
+def test_a_burst_of_processes_takes_exactly_what_the_plan_has() -> None:
+    make_metric(included=BURST_LIMIT, on_limit="block")
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.chaos.usage_burst", str(number)],
+            cwd=ROOT,
+            env=os.environ | {"DATABASE_URL": database_url()},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(3)
+    ]
+    got = [int(process.communicate(timeout=200)[0]) for process in processes]
+    total = UsageTotal.objects.get()
+    assert sum(got) == BURST_LIMIT
+    assert (total.used, total.reserved) == (0, BURST_LIMIT)
+    assert UsageReservation.objects.filter(status="held").count() == BURST_LIMIT

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
+from django.core import checks
 from django.test import Client
 from django.urls import reverse
+
+import config.urls  # noqa: F401 (the admin's modules load with the addresses)
 
 OUR_APPS = ("flags", "outbox", "whatsapp_auth", "stickers", "delivery")
 OUR_ADMINS = [
@@ -23,6 +26,10 @@ def _actions() -> list[tuple[str, Any]]:
             action = getattr(model_admin, name) if isinstance(name, str) else name
             found.append((f"{model._meta.label}.{getattr(action, '__name__', name)}", action))
     return found
+
+
+def test_the_admin_passes_djangos_own_checks() -> None:
+    assert checks.run_checks(tags=[checks.Tags.admin]) == []
 
 
 @pytest.mark.parametrize(("name", "action"), _actions(), ids=[name for name, _ in _actions()])

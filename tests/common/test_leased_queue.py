@@ -59,7 +59,7 @@ def lose_leases() -> None:
     OutboxEvent.objects.filter(status="processing").update(locked_at=LONG_AGO)
 
 
-def test_eight_claimers_take_five_thousand_rows_each_exactly_once() -> None:
+def test_q1_eight_claimers_take_five_thousand_rows_each_exactly_once() -> None:
     fill(5000)
     takes = in_threads(8, claimed_until_empty)
     counts = Counter(pk for take in takes for pk in take)
@@ -91,7 +91,7 @@ def _claim(limit: int) -> tuple[object, ...]:
     return claim.rows if claim else ()
 
 
-def test_a_worker_that_lost_its_lease_changes_nothing() -> None:
+def test_q2_a_worker_that_lost_its_lease_changes_nothing() -> None:
     fill(1)
     late = EVENT_QUEUE.claim(1, lease_seconds=LEASE)
     lose_leases()
@@ -113,6 +113,15 @@ def test_rows_of_a_lost_lease_are_claimed_alone() -> None:
     claim = EVENT_QUEUE.claim(5, lease_seconds=LEASE)
     assert claim is not None
     assert [row.attempts for row in claim.rows] == [2]
+
+
+def test_a_lease_from_before_the_clock_was_set_back_is_lost() -> None:
+    fill(1)
+    EVENT_QUEUE.claim(1, lease_seconds=LEASE)
+    OutboxEvent.objects.update(locked_at=datetime(2037, 1, 1, tzinfo=UTC))
+    claim = EVENT_QUEUE.claim(1, lease_seconds=LEASE)
+    assert claim is not None
+    assert claim.is_reclaimed
 
 
 def test_a_row_on_its_last_attempt_is_claimed_alone() -> None:
@@ -144,7 +153,7 @@ def test_released_rows_are_not_charged_even_at_zero() -> None:
     assert OutboxEvent.objects.get().attempts == 0
 
 
-def test_attempts_at_the_columns_limit_do_not_block_the_queue() -> None:
+def test_q4_attempts_at_the_columns_limit_do_not_block_the_queue() -> None:
     fill(2)
     execute("UPDATE domain_event_outbox SET attempts = 255", [])
     claims = [EVENT_QUEUE.claim(2, lease_seconds=LEASE) for _row in range(2)]
@@ -161,7 +170,7 @@ def test_a_million_rows_for_tomorrow_do_not_hide_what_is_due() -> None:
     assert len(claim.rows) == 1
 
 
-def test_the_heartbeat_keeps_a_lease_while_the_work_takes_longer() -> None:
+def test_q3_the_heartbeat_keeps_a_lease_while_the_work_takes_longer() -> None:
     fill(1)
     claim = EVENT_QUEUE.claim(1, lease_seconds=3)
     assert claim is not None
@@ -171,7 +180,7 @@ def test_the_heartbeat_keeps_a_lease_while_the_work_takes_longer() -> None:
     assert EVENT_QUEUE.complete([claim.rows[0].id], token=claim.token) == 1
 
 
-def test_pruning_deletes_old_completed_rows_and_never_dead_ones() -> None:
+def test_e8_pruning_deletes_old_completed_rows_and_never_dead_ones() -> None:
     fill(3)
     claim = EVENT_QUEUE.claim(2, lease_seconds=LEASE)
     assert claim is not None

@@ -12,7 +12,11 @@ EXTRA_INDEXES = {
     "domain_event_outbox": {"idx_domain_event_outbox_claim"},
     "sticker_worker_task_queue": {"idx_sticker_worker_task_claim"},
     "sticker_asset_reprocess_queue": {"idx_sticker_reprocess_claim"},
-    "sticker_pack": {"idx_sticker_pack_created"},
+    "sticker_pack": {
+        "idx_sticker_pack_created",
+        "idx_sticker_pack_publisher",
+        "ft_sticker_pack_search",
+    },
 }
 
 pytestmark = [pytest.mark.django_db, pytest.mark.mysql]

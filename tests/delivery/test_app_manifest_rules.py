@@ -167,7 +167,7 @@ def test_the_command_checks_a_file(file: Any) -> None:
 def test_the_command_answers_programs(file: Any) -> None:
     contradictory = manifest({**ORDERS, "defaults": {"onLimit": "auto_addon"}})
     code, text = run("check", file(contradictory), "--json")
-    assert (code, json.loads(text)["is_valid"]) == (0, True)
+    assert (code, json.loads(text)["valid"]) == (0, True)
     assert json.loads(text)["warnings"][0]["path"] == "usageMetrics[0].defaults"
     assert run("check", file(contradictory), "--strict")[0] == 1
 
@@ -242,7 +242,7 @@ def test_a_manifest_is_checked_over_http_in_the_callers_language(api_as: Any) ->
     reader = api_as("delivery:read")
     address = "/api/v1/delivery/manifest-check/"
     answer = reader.post(address, {"typo": 1}, HTTP_ACCEPT_LANGUAGE="pt-br").json()
-    assert answer["is_valid"] is False
+    assert answer["valid"] is False
     assert answer["issues"][0] == {"path": "typo", "message": "não é suportado."}
-    assert reader.post(address, FULL).json() == {"is_valid": True, "issues": [], "warnings": []}
+    assert reader.post(address, FULL).json() == {"valid": True, "issues": [], "warnings": []}
     assert reader.post(address, [1]).json()["issues"][0]["path"] == ""

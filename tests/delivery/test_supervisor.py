@@ -15,18 +15,11 @@ from pathlib import Path
 import pytest
 
 from apps.delivery.supervisor import main
+from tests.waiting import wait_until
 
 DEADLINE_SECONDS = 20
 IDLE = "while :; do sleep 0.02; done"
 STUBBORN = f"trap '' TERM INT QUIT HUP; echo ready >> $LOG; {IDLE}"
-
-
-def until(condition):
-    """Wait until a condition holds; fail after the deadline."""
-    end = time.monotonic() + DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.01)
 
 
 def on(signal_name, action, *, ready="ready"):
@@ -132,7 +125,7 @@ def test_the_backend_is_stopped_only_after_the_proxy_is_gone(run):
         on("TERM", "echo backend-stops >> $LOG; exit 0", ready="backend-ready"),
         on("QUIT", "sleep 0.3; echo proxy-gone >> $LOG; exit 0", ready="proxy-ready"),
     )
-    until(lambda: len(run.lines()) == 2)
+    wait_until(lambda: len(run.lines()) == 2)
     assert run.stop() == 0
     assert run.lines()[2:] == ["proxy-gone", "backend-stops"]
 
@@ -140,7 +133,7 @@ def test_the_backend_is_stopped_only_after_the_proxy_is_gone(run):
 def test_a_stubborn_proxy_leaves_the_backend_half_of_the_grace(run):
     run.env["OON_SHUTDOWN_GRACE_MS"] = "1200"
     run.start(on("TERM", "echo $(date +%s.%N) >> $LOG; exit 0"), STUBBORN)
-    until(lambda: len(run.lines()) == 2)
+    wait_until(lambda: len(run.lines()) == 2)
     stopped_at = time.time()
     assert run.stop() == 0
     assert 0.5 <= float(run.lines()[2]) - stopped_at < 1.1
@@ -153,7 +146,7 @@ def test_it_ends_as_soon_as_the_last_is_gone(run):
         on("TERM", "sleep 0.6; echo backend-gone >> $LOG; exit 0"),
         on("QUIT", "sleep 0.1; echo proxy-gone >> $LOG; exit 0"),
     )
-    until(lambda: len(run.lines()) == 2)
+    wait_until(lambda: len(run.lines()) == 2)
     assert run.stop() == 0
     assert run.lines()[2:] == ["proxy-gone", "backend-gone"]
     assert 0.6 < run.seconds < 5
@@ -162,7 +155,7 @@ def test_it_ends_as_soon_as_the_last_is_gone(run):
 def test_what_ignores_every_signal_is_killed_when_the_grace_is_over(run):
     run.env["OON_SHUTDOWN_GRACE_MS"] = "400"
     run.start(STUBBORN, STUBBORN)
-    until(lambda: len(run.lines()) == 2)
+    wait_until(lambda: len(run.lines()) == 2)
     assert run.stop() == 0
     assert 0.4 <= run.seconds < 4
     assert run.processes() == []
@@ -170,7 +163,7 @@ def test_what_ignores_every_signal_is_killed_when_the_grace_is_over(run):
 
 def test_a_second_interrupt_ends_the_grace(run):
     run.start(STUBBORN)
-    until(run.lines)
+    wait_until(run.lines)
     run.process.send_signal(signal.SIGINT)
     time.sleep(0.1)  # two equal signals at once would be delivered as one
     assert run.stop(signal.SIGINT) == 0
@@ -180,7 +173,7 @@ def test_a_second_interrupt_ends_the_grace(run):
 def test_the_grace_is_cut_to_what_the_pod_grants(run):
     run.env |= {"OON_PRE_STOP_SECONDS": "5", "OON_TERMINATION_GRACE_SECONDS": "8"}
     run.start(STUBBORN)
-    until(run.lines)
+    wait_until(run.lines)
     assert run.stop() == 0
     assert 1 <= run.seconds < 5
 
@@ -190,15 +183,15 @@ def test_orphans_that_left_their_group_are_ended_too(run):
     # The middle shell ends at once, so that its child is an orphan in a session of its own.
     maker = shell(f"setsid {shell(STUBBORN)} & echo child >> $LOG")
     run.start(on("TERM", "exit 0"), None, "--extra", f"maker={shell(f'{maker}; {IDLE}')}")
-    until(lambda: sorted(run.lines()) == ["child", "ready", "ready"])
+    wait_until(lambda: sorted(run.lines()) == ["child", "ready", "ready"])
     assert run.stop() == 0
     assert run.processes() == []
 
 
 def test_adopted_orphans_are_reaped_while_running(run):
     run.start("(sh -c 'sleep 0.1; echo gone >> $LOG' &); " + on("TERM", "exit 0"))
-    until(lambda: sorted(run.lines()) == ["gone", "ready"])
-    until(lambda: zombies_of(run.process.pid) == [])
+    wait_until(lambda: sorted(run.lines()) == ["gone", "ready"])
+    wait_until(lambda: zombies_of(run.process.pid) == [])
     assert run.stop() == 0
 
 
@@ -217,7 +210,7 @@ def test_only_the_backend_hears_the_port(run):
         "echo backend=$PORT >> $LOG; " + IDLE,
         "echo proxy=$PORT >> $LOG; " + on("QUIT", "exit 0"),
     )
-    until(lambda: len(run.lines()) == 3)
+    wait_until(lambda: len(run.lines()) == 3)
     run.stop()
     assert {"backend=4000", "proxy="} <= set(run.lines())
 
@@ -279,7 +272,7 @@ def test_whatever_the_programs_do_the_end_is_in_time_and_complete(run, seed):
     options = [f"--extra=x{place}={shell(script)}" for place, script in enumerate(extra)]
     run.start(backend, proxy, *options)
     ends_itself = {"ends", "killed"} & set(chosen)
-    until(lambda: len(run.lines()) == 4 or run.process.poll() is not None)
+    wait_until(lambda: len(run.lines()) == 4 or run.process.poll() is not None)
     code = run.wait() if ends_itself else run.stop()
     assert code in ({9, 137} if ends_itself else {0})
     assert run.seconds < 6

@@ -228,3 +228,21 @@ def test_one_id_in_two_periods_at_once_counts_in_one() -> None:
     assert found.count("accepted") == 1
     assert set(found) <= {"accepted", "duplicate", "event_conflict"}
     assert sum(UsageTotal.objects.values_list("used", flat=True)) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_racing_events_never_cross_a_hard_limit() -> None:
+    make_metric(included=20, on_limit="block")
+    ingest([report("first", 1)], now=NOW)
+    names = iter(range(1000))
+
+    def send() -> list[Acceptance]:
+        return [
+            status
+            for _batch in range(5)
+            for status in statuses(*(report(f"e{next(names)}") for _event in range(3)))
+        ]
+
+    found = [status for result in race(send, count=6) for status in result]  # type: ignore[attr-defined]
+    assert (found.count("accepted"), total().used) == (19, 20)
+    assert LimitAlert.objects.count() == 2

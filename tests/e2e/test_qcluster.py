@@ -15,7 +15,7 @@ from tests.waiting import wait_until
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
 
 
-def test_a_stop_ends_resident_tasks_within_seconds() -> None:
+def test_w6_a_stop_ends_resident_tasks_within_seconds() -> None:
     async_task("apps.outbox.tasks.drain", "1")
     with running("manage.py", "qcluster") as cluster:
         wait_until(lambda: DrainSlot.objects.filter(held_until__isnull=False).exists())

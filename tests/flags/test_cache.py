@@ -47,7 +47,7 @@ def test_a_fresh_snapshot_is_not_loaded_again() -> None:
     assert len(loads) == 2
 
 
-def test_the_last_known_flags_serve_while_loading_fails_and_tries_grow_rarer() -> None:
+def test_c1_the_last_known_flags_serve_while_loading_fails_and_tries_grow_rarer() -> None:
     tries: list[float] = []
     clock, errors = Clock(), []
     is_broken = False
@@ -86,7 +86,7 @@ def test_it_recovers_as_soon_as_loading_works_again() -> None:
     assert cache.get() == ON
 
 
-def test_many_threads_load_once() -> None:
+def test_c4_many_threads_load_once() -> None:
     loads: list[int] = []
     barrier = threading.Barrier(8)
     cache = make_cache(lambda: loads.append(1) or ON, Clock())

@@ -275,7 +275,7 @@ def test_an_override_of_an_unknown_flag_is_forgotten() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_missing_table_neither_breaks_nor_latches() -> None:
+def test_w3_a_missing_table_neither_breaks_nor_latches() -> None:
     with connection.schema_editor() as editor:
         editor.execute("ALTER TABLE feature_flag RENAME TO feature_flag_away")
     try:

@@ -60,7 +60,7 @@ def test_higher_priorities_come_first() -> None:
     assert seen == ["high", "low"]
 
 
-def test_a_long_wait_makes_urgent() -> None:
+def test_q9_a_long_wait_makes_urgent() -> None:
     seen: list[str] = []
     handles("X")(lambda event: seen.append(event.aggregate_id))
     publish("X", "t", "old", priority=10, available_at=datetime(2026, 1, 1, tzinfo=UTC))
@@ -69,7 +69,7 @@ def test_a_long_wait_makes_urgent() -> None:
     assert seen == ["old", "new"]
 
 
-def test_a_failure_waits_and_is_tried_again() -> None:
+def test_q7_a_failure_waits_and_is_tried_again() -> None:
     calls: list[int] = []
 
     @handles("X", retry=AT_ONCE)
@@ -88,7 +88,7 @@ def test_a_failure_waits_and_is_tried_again() -> None:
     assert calls == [1, 2]
 
 
-def test_used_up_attempts_end_as_a_dead_letter_with_its_copy() -> None:
+def test_q6_used_up_attempts_end_as_a_dead_letter_with_its_copy() -> None:
     @handles("X", retry=AT_ONCE)
     def broken(event: Event) -> None:
         raise RuntimeError("never")
@@ -155,7 +155,7 @@ def test_a_batch_handler_gets_each_aggregate_once_with_its_latest_event() -> Non
     assert batches == [[("0", 4), ("1", 5)]]
 
 
-def test_ordered_events_of_an_aggregate_wait_for_a_failed_one() -> None:
+def test_e10_ordered_events_of_an_aggregate_wait_for_a_failed_one() -> None:
     calls: list[tuple[str, int]] = []
 
     @handles("X", ordered=True, retry=AT_ONCE)
@@ -252,7 +252,7 @@ def test_a_release_leaves_paused_types_and_closed_aggregates_held() -> None:
     assert states() == ["pending", "completed"]
 
 
-def test_a_second_redrive_moves_nothing() -> None:
+def test_q8_a_second_redrive_moves_nothing() -> None:
     @handles("X")
     def hopeless(event: Event) -> None:
         raise Cancelled("no")
@@ -286,7 +286,7 @@ def test_no_handler_is_left_from_another_test() -> None:
     assert not registry.registered()
 
 
-def test_draining_a_batch_takes_few_statements(django_assert_max_num_queries: Any) -> None:
+def test_e6_draining_a_batch_takes_few_statements(django_assert_max_num_queries: Any) -> None:
     handles("X")(lambda _event: None)
     for number in range(50):
         publish("X", "t", str(number))

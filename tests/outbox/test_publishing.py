@@ -30,7 +30,7 @@ def test_an_event_is_one_insert(django_assert_num_queries: Any) -> None:
     assert event.idempotency_key is None
 
 
-def test_equal_events_without_a_key_are_both_kept() -> None:
+def test_e1_equal_events_without_a_key_are_both_kept() -> None:
     first = publish("ENGAGEMENT_RECORDED", "sticker_pack", "p1", {"action": "like"})
     second = publish("ENGAGEMENT_RECORDED", "sticker_pack", "p1", {"action": "like"})
     assert first != second
@@ -43,7 +43,7 @@ def test_a_repeated_key_gives_the_first_event() -> None:
     assert OutboxEvent.objects.get(pk=first).payload == {"n": 1}
 
 
-def test_keys_that_differ_in_what_normalising_drops_stay_apart() -> None:
+def test_e2_keys_that_differ_in_what_normalising_drops_stay_apart() -> None:
     first = publish("X", "a", "b", idempotency_key="v1.2")
     assert first != publish("X", "a", "b", idempotency_key="v12")
 
@@ -66,7 +66,7 @@ def test_publishing_outside_a_transaction_needs_to_be_said() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_rolled_back_change_leaves_no_event() -> None:
+def test_e4_a_rolled_back_change_leaves_no_event() -> None:
     with transaction.atomic():
         publish("X", "a", "b")
         transaction.set_rollback(True)
@@ -80,7 +80,7 @@ def test_many_events_take_few_statements(django_assert_max_num_queries: Any) -> 
     assert OutboxEvent.objects.count() == 1200
 
 
-def test_a_switched_off_aggregate_is_held_visibly_and_released_later() -> None:
+def test_e9_a_switched_off_aggregate_is_held_visibly_and_released_later() -> None:
     set_flag("enable_domain_event_outbox", actor="ana", is_enabled=False)
     flag_cache.refresh(force=True)
     event_id = publish("X", "a", "b")

@@ -27,7 +27,7 @@ def test_the_broker_is_asked(client: Client) -> None:
     assert checks["broker"]["waiting"] == 0
 
 
-def test_depth_age_and_outcomes_are_exported_by_type(client: Client) -> None:
+def test_w8_depth_age_and_outcomes_are_exported_by_type(client: Client) -> None:
     publish("SHOWN", "t", "1")
     before = client.get("/metrics").content.decode()
     assert 'pombo_outbox_depth{event_type="SHOWN",status="pending"} 1.0' in before

@@ -67,7 +67,9 @@ def test_reordering_ignores_what_is_unknown_or_named_twice() -> None:
     assert order_of(pack) == [c, a, b]
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.permutations(range(5)))
 def test_any_order_can_be_asked_for(wanted: list[int]) -> None:
     pack = make_pack(stickers=5)

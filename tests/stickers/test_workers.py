@@ -39,7 +39,7 @@ def run_everything() -> None:
     drain(10)
 
 
-def test_an_upload_ends_ranked_and_every_event_is_completed() -> None:
+def test_e5_an_upload_ends_ranked_and_every_event_is_completed() -> None:
     pack = make_pack(stickers=3)
     run_everything()
     snapshot = PackScoreSnapshot.objects.get(pack=pack)
@@ -47,7 +47,7 @@ def test_an_upload_ends_ranked_and_every_event_is_completed() -> None:
     assert set(OutboxEvent.objects.values_list("status", flat=True)) == {"completed"}
 
 
-def test_many_uploads_ask_for_one_classification() -> None:
+def test_e7_many_uploads_ask_for_one_classification() -> None:
     make_pack(stickers=5)
     drain(10)
     assert WorkerTask.objects.count() == 1
@@ -91,7 +91,7 @@ def test_what_arrives_while_a_task_runs_runs_once_more(monkeypatch: pytest.Monke
     assert len(runs) == 2
 
 
-def test_a_failing_cycle_is_tried_again_and_ends_as_a_dead_letter(
+def test_w1_a_failing_cycle_is_tried_again_and_ends_as_a_dead_letter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def broken(now: datetime) -> None:
@@ -106,6 +106,14 @@ def test_a_failing_cycle_is_tried_again_and_ends_as_a_dead_letter(
     assert (letter.attempts, letter.last_error) == (5, "RuntimeError: no model")
     assert worker_tasks.redrive([letter.task_id]) == [letter.task_id]
     assert not WorkerTaskDeadLetter.objects.exists()
+
+
+def test_w5_a_cycle_that_takes_long_holds_up_no_other() -> None:
+    for task_type in (WorkerTaskType.REBUILD_CYCLE, CLASSIFY):
+        worker_tasks.enqueue_task(task_type)
+    rebuilding = worker_tasks.TASK_QUEUE.claim(1, lease_seconds=60, group="rebuild_cycle")
+    assert rebuilding is not None
+    assert worker_tasks.run_tasks(CLASSIFY, now=timezone.now()) == 1
 
 
 def test_a_sticker_without_a_file_is_not_tried_for_ever() -> None:

@@ -1,5 +1,5 @@
 """The operator's pages of delivery."""
 
-from apps.delivery.admin import apps, deployments, domains, fleet, process_jobs, releases
+from apps.delivery.admin import apps, deployments, domains, fleet, process_jobs, releases, usage
 
-__all__ = ["apps", "deployments", "domains", "fleet", "process_jobs", "releases"]
+__all__ = ["apps", "deployments", "domains", "fleet", "process_jobs", "releases", "usage"]

@@ -4,18 +4,21 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, Model, QuerySet
-from django.forms import ModelForm
+from django.forms import BaseModelFormSet, ModelForm
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action
 
 from apps.delivery.admin import previews
 from apps.delivery.admin.deploy import deploy_view
 from apps.delivery.admin.forms import AppForm, EnvironmentForm, PlanForm
+from apps.delivery.admin.plan_limits import PlanLimitInline, save_limits
+from apps.delivery.admin.usage_page import prefill_view, usage_view
 from apps.delivery.models import App, CustomDomain, Environment, Plan
 from apps.delivery.services import apps as services
 
@@ -35,6 +38,12 @@ class PlanAdmin(ModelAdmin):
     list_filter = ["resource_profile"]
     search_fields = ["code", "name"]
 
+    def get_inlines(
+        self, request: HttpRequest, obj: Plan | None = None
+    ) -> list[type[PlanLimitInline]]:
+        """Limits are set once the plan is there."""
+        return [] if obj is None else [PlanLimitInline]
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Plan]:
         rows: QuerySet[Plan] = super().get_queryset(request)
         return rows.annotate(apps_total=Count("apps"))
@@ -47,6 +56,11 @@ class PlanAdmin(ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Plan, form: ModelForm, change: bool) -> None:
         services.save_plan(obj, actor=request.user.get_username())
+
+    def save_formset(
+        self, request: HttpRequest, form: ModelForm, formset: BaseModelFormSet, change: bool
+    ) -> None:
+        save_limits(formset, actor=request.user.get_username())
 
     def has_delete_permission(self, request: HttpRequest, obj: Plan | None = None) -> bool:
         """A plan that apps follow stays."""
@@ -93,6 +107,25 @@ class AppAdmin(ModelAdmin):
         (_("Network and health"), {"fields": ["egress", "liveness_path"]}),
         (_("Billing periods"), {"fields": ["time_zone", "billing_day"]}),
     ]
+    actions_detail = ["usage"]
+
+    def get_urls(self) -> list[URLPattern]:
+        """The button of the usage page beside the usual pages."""
+        prefill = self.admin_site.admin_view(require_POST(prefill_view))
+        own = [path("<int:pk>/usage/prefill/", prefill, name="delivery_app_usage_prefill")]
+        usual: list[URLPattern] = super().get_urls()
+        return own + usual
+
+    @action(  # type: ignore[untyped-decorator]  # the theme has no types
+        description=_("Usage"), url_path="usage", permissions=["usage"]
+    )
+    def usage(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What it used in a period, its limits and what it would pay."""
+        return usage_view(request, object_id)
+
+    def has_usage_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Whoever may see counters."""
+        return request.user.has_perm("delivery.view_usagetotal")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[App]:
         rows: QuerySet[App] = super().get_queryset(request)

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.forms import CheckedForm, LinesField, OptionalJSONField
-from apps.delivery.models import App, CustomDomain, Environment, Plan
+from apps.delivery.models import App, CustomDomain, Environment, Plan, PlanLimit
 from apps.delivery.services import apps as services
 from apps.delivery.services.custom_domains import check_addition
+from apps.delivery.services.usage_plans import check_limit
 
 
 class PlanForm(CheckedForm):
@@ -106,3 +107,23 @@ class CustomDomainForm(CheckedForm):
 
     def ask_rules(self) -> None:
         check_addition(self.instance.environment, self.instance.host)
+
+
+class PlanLimitForm(CheckedForm):
+    """What a plan says about a metric; contradictions are shown at the field that has them."""
+
+    class Meta:
+        model = PlanLimit
+        fields = [
+            "metric_code",
+            "included",
+            "on_limit",
+            "overage_mode",
+            "price_minor",
+            "block_size",
+            "soft_limit",
+            "hard_limit",
+        ]
+
+    def ask_rules(self) -> None:
+        check_limit(self.instance)

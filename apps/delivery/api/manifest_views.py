@@ -42,7 +42,7 @@ class IssueSerializer(serializers.Serializer):
 class ManifestCheckSerializer(serializers.Serializer):
     """What is wrong with a manifest, and what it cannot mean."""
 
-    is_valid = serializers.BooleanField()
+    valid = serializers.BooleanField()
     issues = IssueSerializer(many=True)
     warnings = IssueSerializer(many=True)
 
@@ -64,9 +64,10 @@ class ManifestCheckView(APIView):
     @extend_schema(request=dict[str, Any], responses=ManifestCheckSerializer)
     def post(self, request: Request) -> Response:
         """Every broken rule at once, in the language of `Accept-Language`."""
-        issues = app_manifest_issues(request.data)
-        warnings = [] if issues else app_manifest_warnings(request.data)
-        answer = {"is_valid": not issues, "issues": issues, "warnings": warnings}
+        manifest: Any = request.data
+        issues = app_manifest_issues(manifest)
+        warnings = [] if issues else app_manifest_warnings(manifest)
+        answer = {"valid": not issues, "issues": issues, "warnings": warnings}
         return Response(ManifestCheckSerializer(answer).data)
 
 

@@ -183,6 +183,18 @@ class UsageTotal(models.Model):
     reserved = models.PositiveBigIntegerField(_("reserved"), default=0)
     event_count = models.PositiveBigIntegerField(_("events"), default=0)
     checked_at = models.DateTimeField(_("checked"), null=True, blank=True)
+    final_terms = models.JSONField(
+        _("terms at the end"),
+        null=True,
+        blank=True,
+        help_text=_("What the plan said when the period closed; later changes leave it alone."),
+    )
+    pruned_at = models.DateTimeField(
+        _("events deleted"),
+        null=True,
+        blank=True,
+        help_text=_("From then on the counter stands alone and is not compared any more."),
+    )
 
     class Meta:
         db_table = "delivery_usage_total"

@@ -1,6 +1,7 @@
 """Tokens with which an app speaks for itself, and only for itself."""
 
 import logging
+import secrets
 from collections.abc import Collection
 
 from django.contrib.auth.models import User
@@ -21,16 +22,25 @@ APP_SCOPES = (Scope.USAGE_READ, Scope.USAGE_WRITE)
 def issue_app_token(app: App, *, scopes: Collection[str] = APP_SCOPES) -> tuple[ApiToken, str]:
     """A token of the app's own account, and its secret, which nobody can read again.
 
-    The account is a user without password or permission, so that its tokens reach nothing once it
-    is tied to no app. Raises UnknownScope, NoScope.
+    Raises UnknownScope, NoScope.
     """
-    user, is_new = User.objects.get_or_create(username=f"app:{app.code}")
-    if is_new:
-        user.set_unusable_password()
-        user.save(update_fields=["password"])
-    AppAccount.objects.get_or_create(user=user, defaults={"app": app})
+    App.objects.select_for_update().get(pk=app.pk)
+    account = AppAccount.objects.select_related("user").filter(app=app).first()
+    user = account.user if account else _new_account(app)
     logger.info("delivery.app_token_issued", extra={"app_code": app.code})
     return issue_token(f"app {app.code}", owner=user, scopes=scopes)
+
+
+def _new_account(app: App) -> User:
+    """A user without password or permission, so that its tokens reach nothing but the app.
+
+    Its name ends at random: the tokens of a former app of the same code stay dead.
+    """
+    user = User(username=f"app:{app.code}:{secrets.token_hex(4)}")
+    user.set_unusable_password()
+    user.save()
+    AppAccount.objects.create(app=app, user=user)
+    return user
 
 
 def app_of(user: User) -> str | None:

@@ -13,8 +13,9 @@ from django.db import transaction
 from django.db.models import Count, Sum
 
 from apps.common.dialects import retry_deadlocks
+from apps.delivery import usage_figures
 from apps.delivery.choices import ReservationStatus
-from apps.delivery.errors import UsageMetricNotFound
+from apps.delivery.errors import UsageEventsPruned, UsageMetricNotFound
 from apps.delivery.models import PlanLimit, UsageEvent, UsageMetric, UsageReservation, UsageTotal
 from apps.delivery.usage.terms import Terms
 
@@ -102,17 +103,20 @@ def lock_totals(ids: Collection[int]) -> dict[CounterKey, UsageTotal]:
     return {(row.metric_id, row.period): row for row in rows}
 
 
-def recompute(app: str, metric: str, period: str | date, *, now: datetime) -> RecomputeReport:
+def recompute(
+    app: str, metric: str, period: str | date, *, now: datetime, is_rehearsal: bool = False
+) -> RecomputeReport:
     """Count the events and reservations of a period anew and mend its counter if it differs.
 
     `period` is the period's first day. Safe to repeat and to run beside reporting apps: the
-    counter is locked while its events are summed. Raises UsageMetricNotFound.
+    counter is locked while its events are summed. A rehearsal tells the difference and changes
+    nothing. Raises UsageMetricNotFound, UsageEventsPruned.
     """
     found = find_metric(app, metric)
     first_day = date.fromisoformat(period) if isinstance(period, str) else period
     total_id = ensure_totals([(found.pk, first_day)])[found.pk, first_day]
-    report = retry_deadlocks(lambda: _recompute(found, total_id, now))
-    if report.is_corrected:
+    report = retry_deadlocks(lambda: _recompute(found, total_id, now, is_rehearsal=is_rehearsal))
+    if report.is_corrected and not is_rehearsal:
         extra = {
             "app_code": app,
             "metric": metric,
@@ -121,12 +125,17 @@ def recompute(app: str, metric: str, period: str | date, *, now: datetime) -> Re
             "used": report.used,
         }
         logger.error("delivery.usage_total_corrected", extra=extra)
+        usage_figures.count_correction()
     return report
 
 
 @transaction.atomic
-def _recompute(metric: UsageMetric, total_id: int, now: datetime) -> RecomputeReport:
+def _recompute(
+    metric: UsageMetric, total_id: int, now: datetime, *, is_rehearsal: bool
+) -> RecomputeReport:
     total = next(iter(lock_totals([total_id]).values()))
+    if total.pruned_at is not None:
+        raise UsageEventsPruned("The events of this period were deleted by age.")
     counted = UsageEvent.objects.filter(metric=metric, period=total.period).aggregate(
         used=Sum("quantity"), event_count=Count("pk")
     )
@@ -143,10 +152,11 @@ def _recompute(metric: UsageMetric, total_id: int, now: datetime) -> RecomputeRe
         event_count_before=total.event_count,
         event_count=counted["event_count"],
     )
-    UsageTotal.objects.filter(pk=total.pk).update(
-        used=report.used,
-        reserved=report.reserved,
-        event_count=report.event_count,
-        checked_at=now,
-    )
+    if not is_rehearsal:
+        UsageTotal.objects.filter(pk=total.pk).update(
+            used=report.used,
+            reserved=report.reserved,
+            event_count=report.event_count,
+            checked_at=now,
+        )
     return report

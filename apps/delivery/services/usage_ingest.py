@@ -16,6 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from apps.common.dialects import retry_deadlocks
+from apps.delivery import usage_figures
 from apps.delivery.models import App, UsageEvent, UsageMetric, UsageTotal
 from apps.delivery.services.usage_alerts import Counted, raise_alerts
 from apps.delivery.services.usage_counters import (
@@ -26,6 +27,7 @@ from apps.delivery.services.usage_counters import (
 )
 from apps.delivery.services.usage_rows import EventRow, insert_events
 from apps.delivery.usage.events import Refusal, UsageReport, broken_rule, place_in_time
+from apps.delivery.usage.parsing import printable
 from apps.delivery.usage.periods import local_day
 from apps.delivery.usage.terms import Terms
 
@@ -82,10 +84,13 @@ def ingest(reports: Sequence[UsageReport], *, now: datetime) -> list[Outcome]:
     verdicts, events, metrics = _judged(reports, now)
     if events:
         verdicts |= _stored(events, metrics, now)
-    outcomes = [Outcome(report.event_id, verdicts[i]) for i, report in enumerate(reports)]
+    outcomes = [
+        Outcome(printable(report.event_id), verdicts[i]) for i, report in enumerate(reports)
+    ]
     refused = sum(outcome.is_refused for outcome in outcomes)
     extra = {"event_count": len(outcomes), "refused_count": refused}
     logger.info("delivery.usage_ingested", extra=extra)
+    usage_figures.count_events(str(outcome.status) for outcome in outcomes)
     return outcomes
 
 

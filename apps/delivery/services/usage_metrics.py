@@ -1,5 +1,6 @@
 """Metrics of apps, as their manifests declare them, and the limits that manifests propose."""
 
+import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.delivery.app_manifest import Issue, app_manifest_warnings, validate_app_manifest
-from apps.delivery.errors import AppNotFound, ContradictoryPlan
+from apps.delivery.errors import AppNotFound, ContradictoryPlan, InvalidAppManifest
 from apps.delivery.models import App, PlanLimit, UsageMetric
 from apps.delivery.services.usage_plans import check_limit, save_limit
 from apps.delivery.usage.terms import OnLimit
@@ -45,6 +46,7 @@ def declare_metrics(
     A rehearsal tells what would change and changes nothing. Raises InvalidAppManifest.
     """
     checked = validate_app_manifest(manifest)
+    _refuse_half_characters(checked)
     App.objects.select_for_update().get(pk=app.pk)
     known = {metric.code: metric for metric in UsageMetric.objects.filter(app=app)}
     wanted = [
@@ -67,6 +69,14 @@ def declare_metrics(
         _write(app, added, changed, withdrawn)
         logger.info("delivery.metrics_declared", extra={"app_code": app.code, "actor": actor})
     return report
+
+
+def _refuse_half_characters(manifest: Mapping[str, Any]) -> None:
+    """JSON can spell halves of characters, which the original accepts and no database stores."""
+    try:
+        json.dumps(manifest, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidAppManifest("central.app.json holds half a character.") from error
 
 
 def prefill_limits(app: App, *, actor: str) -> list[str]:

@@ -14,7 +14,7 @@ from apps.delivery.errors import (
 )
 from apps.delivery.services.usage_ingest import Outcome, ingest
 from apps.delivery.usage.events import MAX_BATCH, Refusal, UsageReport
-from apps.delivery.usage.parsing import parse_report, shown_id
+from apps.delivery.usage.parsing import parse_report, printable, shown_id
 from apps.delivery.usage_texts import REFUSAL_TEXTS
 
 
@@ -63,5 +63,5 @@ def _error(refusal: Refusal, item: Any) -> Exception:
     if refusal is Refusal.OTHER_APP:
         return OtherApp(message, details=details)
     if refusal is Refusal.UNKNOWN_METRIC:
-        return UsageMetricNotFound(str(item.get("app")), str(item.get("metric")))
+        return UsageMetricNotFound(*(printable(str(item.get(name))) for name in ("app", "metric")))
     return UsageEventRefused(message, details=details)

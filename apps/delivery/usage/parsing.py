@@ -1,11 +1,14 @@
 """A usage event as JSON: read strictly, so that a misspelt field is refused instead of ignored."""
 
+import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from apps.delivery.usage.events import Refusal, UsageReport
+from apps.delivery.usage.events import MAX_ID_LENGTH, Refusal, UsageReport
 
+# What codes of apps and metrics can look like; the database is not asked about anything else.
+_CODE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 _FIELDS = frozenset({"app", "metric", "id", "quantity", "occurred_at", "subject"})
 
 
@@ -21,6 +24,8 @@ def parse_report(item: Any, *, app_code: str | None) -> UsageReport | Refusal:
     texts = (app, metric, event_id, subject)
     if not all(isinstance(text, str) for text in texts) or "quantity" not in item:
         return Refusal.MALFORMED
+    if not _CODE.fullmatch(str(app)) or not _CODE.fullmatch(str(metric)):
+        return Refusal.UNKNOWN_METRIC
     occurred_at = _moment(item.get("occurred_at"))
     if isinstance(occurred_at, Refusal):
         return occurred_at
@@ -35,15 +40,21 @@ def parse_report(item: Any, *, app_code: str | None) -> UsageReport | Refusal:
 
 
 def shown_id(item: Any) -> str:
-    """The id of an event for the answer, as far as it has one."""
+    """The id of an event for the answer, as far as it has one; what is no text cannot be sent."""
     found = item.get("id") if isinstance(item, Mapping) else None
-    return found if isinstance(found, str) else ""
+    return printable(found) if isinstance(found, str) else ""
+
+
+def printable(text: str) -> str:
+    """A text from outside as an answer can hold it: short, and without halves of characters."""
+    return text[:MAX_ID_LENGTH].encode("utf-8", "backslashreplace").decode()
 
 
 def _moment(value: Any) -> datetime | Refusal | None:
     if value is None:
         return None
     try:
-        return datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        return Refusal.INVALID_TIME
+        moment = datetime.fromisoformat(value)
+        return moment.astimezone(UTC) if moment.tzinfo else Refusal.INVALID_TIME
+    except (TypeError, ValueError, OverflowError):
+        return Refusal.INVALID_TIME  # OverflowError: its UTC lies outside the calendar

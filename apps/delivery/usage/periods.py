@@ -15,9 +15,10 @@ AHEAD_SPAN = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From the first day on, up to and without the end; times in UTC."""
+    """From the first day up to and without the next period's first; times in UTC."""
 
     first_day: date
+    next_day: date
     starts_at: datetime
     ends_at: datetime
 
@@ -53,7 +54,7 @@ def period_of(moment: datetime, zone: ZoneInfo, anchor_day: int = FIRST_DAY) -> 
 def period_from(first_day: date, zone: ZoneInfo, anchor_day: int = FIRST_DAY) -> Period:
     """The period that begins on this day."""
     end = _anchored(*_month_after(first_day.year, first_day.month), anchor_day)
-    return Period(first_day, _midnight(first_day, zone), _midnight(end, zone))
+    return Period(first_day, end, _midnight(first_day, zone), _midnight(end, zone))
 
 
 def _anchored(year: int, month: int, anchor_day: int) -> date:

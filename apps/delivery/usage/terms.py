@@ -1,7 +1,9 @@
 """What a plan says about one metric, and where it contradicts itself."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any
 
 from apps.delivery.usage.charges import Overage, OverageMode
 
@@ -54,6 +56,25 @@ class Terms:
         if self.hard_limit is not None:
             return self.hard_limit
         return self.included if self.on_limit is OnLimit.BLOCK else None
+
+
+def frozen_terms(terms: Terms | None) -> dict[str, Any]:
+    """Terms as JSON, to be kept with a closed period; empty where the plan set none."""
+    return asdict(terms) if terms else {}
+
+
+def thawed_terms(frozen: Mapping[str, Any]) -> Terms | None:
+    """The terms that `frozen_terms` kept."""
+    if not frozen:
+        return None
+    mode = frozen["overage_mode"]
+    return Terms(
+        **{
+            **frozen,
+            "on_limit": OnLimit(frozen["on_limit"]),
+            "overage_mode": OverageMode(mode) if mode else None,
+        }
+    )
 
 
 def contradictions(terms: Terms) -> list[tuple[str, Contradiction]]:

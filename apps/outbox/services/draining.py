@@ -11,7 +11,7 @@ from functools import partial
 from django.conf import settings
 from django.db import transaction
 
-from apps.common.dialects import as_datetime, as_json, retry_deadlocks
+from apps.common.dialects import as_datetime, as_json, is_connection_lost, retry_deadlocks
 from apps.common.leased_queue import WORKER_LOST, Claim, Row, kept_alive
 from apps.outbox import metrics
 from apps.outbox.errors import Cancelled, LeaseLost, Snoozed
@@ -28,7 +28,8 @@ from apps.outbox.tracing import caused_by, without_trace
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_BATCH_SIZE = 200
+# Commits are what costs: twice and a half as many events a commit drained nearly twice as fast.
+DEFAULT_BATCH_SIZE = 500
 
 
 @dataclass(slots=True)
@@ -256,6 +257,9 @@ class _Batch:
             metrics.observe_call(handler.name, time.perf_counter() - started)
 
     def _record_failure(self, handler: Handler, event: Event, error: Exception) -> None:
+        """Note a failure to be written at the end; a lost database fails the drain, no event."""
+        if is_connection_lost(error):
+            raise error
         delay = handler.retry.delay_seconds(event.attempts, rng=self.rng)
         known = self.failures.setdefault(event.id, _Failure({}, delay))
         known.errors[handler.name] = f"{type(error).__name__}: {error}"

@@ -5,9 +5,17 @@ from typing import Any
 from django.urls import reverse
 from rest_framework import serializers
 
-from apps.stickers import queries
-from apps.stickers.choices import Visibility
-from apps.stickers.models import StickerAsset, StickerPack, StickerPackItem
+from apps.stickers import catalogue, marketplace, queries
+from apps.stickers.catalogue import ShownScores
+from apps.stickers.choices import DECISIONS, ReportReason, Visibility
+from apps.stickers.models import (
+    ModerationDecision,
+    PackEngagement,
+    PackReport,
+    StickerAsset,
+    StickerPack,
+    StickerPackItem,
+)
 
 
 def asset_address(asset: StickerAsset | None) -> str | None:
@@ -23,6 +31,8 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
     web_url = serializers.SerializerMethodField()
     sticker_count = serializers.SerializerMethodField()
     tags = serializers.SerializerMethodField()
+    description = serializers.CharField(source="shown_description")
+    manual_tags = serializers.ListField(child=serializers.CharField())
     signals = serializers.SerializerMethodField()
     engagement = serializers.SerializerMethodField()
 
@@ -41,6 +51,7 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
             "cover_url",
             "web_url",
             "tags",
+            "manual_tags",
             "signals",
             "engagement",
             "created_at",
@@ -57,26 +68,42 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
 
     def get_sticker_count(self, pack: StickerPack) -> int:
         """How many stickers it holds, as last counted."""
-        return pack.snapshot.sticker_count if hasattr(pack, "snapshot") else pack.items.count()
+        shown = self._shown(pack)
+        return shown.sticker_count if shown else pack.items.count()
 
     def get_tags(self, pack: StickerPack) -> list[str]:
         """What it shows, strongest first."""
-        return list(pack.snapshot.tags or []) if hasattr(pack, "snapshot") else []
+        shown = self._shown(pack)
+        return list(shown.tags) if shown else []
 
     def get_signals(self, pack: StickerPack) -> dict[str, Any] | None:
-        """Its scores and when they were computed; None until the first time."""
-        if not hasattr(pack, "snapshot"):
+        """Its scores, of when they are and whence; None until the first time."""
+        shown = self._shown(pack)
+        if shown is None:
             return None
         return {
-            **(pack.snapshot.scores_json or {}),
-            "refreshed_at": pack.snapshot.refreshed_at.isoformat(),
+            **shown.signals,
+            "refreshed_at": shown.refreshed_at.isoformat(),
+            "source": "live" if shown.is_live else "snapshot",
         }
 
     def get_engagement(self, pack: StickerPack) -> dict[str, int]:
         """Opens, likes and dislikes."""
-        found = getattr(pack, "engagement", None)
-        names = ("open_count", "like_count", "dislike_count")
-        return {name: getattr(found, name) if found else 0 for name in names}
+        return counters_of(getattr(pack, "engagement", None))
+
+    def _shown(self, pack: StickerPack) -> ShownScores | None:
+        """The scores that the view chose; without a choice those of the snapshot."""
+        chosen: ShownScores | None = self.context.get("scores", {}).get(pack.pk)
+        if chosen is None and hasattr(pack, "snapshot"):
+            return catalogue.of_snapshot(pack.snapshot)
+        return chosen
+
+
+def counters_of(found: PackEngagement | None) -> dict[str, int]:
+    """The counters of a pack and their balance; zeros where nobody came."""
+    names = ("open_count", "like_count", "dislike_count")
+    counters = {name: int(getattr(found, name)) if found else 0 for name in names}
+    return counters | {"score": counters["like_count"] - counters["dislike_count"]}
 
 
 class StickerSerializer(serializers.ModelSerializer[StickerPackItem]):
@@ -130,6 +157,9 @@ class NewPackSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=200)
     publisher = serializers.CharField(max_length=200)
     description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+    tags = serializers.ListField(
+        child=serializers.CharField(max_length=64), required=False, max_length=8
+    )
     visibility = serializers.ChoiceField(Visibility.choices, default=Visibility.PUBLIC)
     owner_jid = serializers.CharField(max_length=255, required=False)
 
@@ -140,6 +170,9 @@ class EditedPackSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=200, required=False)
     publisher = serializers.CharField(max_length=200, required=False)
     description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+    tags = serializers.ListField(
+        child=serializers.CharField(max_length=64), required=False, max_length=8
+    )
     visibility = serializers.ChoiceField(Visibility.choices, required=False)
 
 
@@ -165,13 +198,130 @@ class NewStickerSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=64), required=False, max_length=8
     )
     accessibility_label = serializers.CharField(max_length=1000, required=False, allow_blank=True)
+    convert = serializers.BooleanField(default=False)
 
 
-class CatalogueQuerySerializer(serializers.Serializer[Any]):
+def checked(kind: type[serializers.Serializer[Any]], data: Any) -> dict[str, Any]:
+    """What was asked for, checked against a serializer. Raises ValidationError."""
+    wish = kind(data=data)
+    wish.is_valid(raise_exception=True)
+    asked: dict[str, Any] = wish.validated_data
+    return asked
+
+
+class VisibilityQuerySerializer(serializers.Serializer[Any]):
+    """Which packs are meant."""
+
+    visibility = serializers.ChoiceField(["public", "unlisted", "all"], default="public")
+
+
+class CatalogueQuerySerializer(VisibilityQuerySerializer):
     """How the catalogue is asked for."""
 
-    sort = serializers.ChoiceField(list(queries.SORTS), default="popular")
-    visibility = serializers.ChoiceField(["public", "unlisted", "all"], default="public")
+    sort = serializers.ChoiceField(list(catalogue.SORTS), default="popular")
     q = serializers.CharField(max_length=120, required=False, allow_blank=True, default="")
-    limit = serializers.IntegerField(min_value=1, max_value=queries.MAX_PAGE, default=24)
+    categories = serializers.CharField(
+        max_length=900,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Tags, separated by commas; packs with any of them.",
+    )
+    publisher = serializers.CharField(max_length=120, required=False, allow_blank=True, default="")
+    include_sensitive = serializers.BooleanField(default=True)
+    limit = serializers.IntegerField(min_value=1, max_value=catalogue.MAX_PAGE, default=24)
     cursor = serializers.CharField(max_length=400, required=False)
+
+    def validate_categories(self, value: str) -> tuple[str, ...]:
+        """At most twenty tags."""
+        tags = tuple(dict.fromkeys(tag.strip().lower() for tag in value.split(",") if tag.strip()))
+        if len(tags) > catalogue.MAX_CATEGORIES:
+            raise serializers.ValidationError(
+                f"At most {catalogue.MAX_CATEGORIES} categories are allowed."
+            )
+        return tags
+
+    def to_wish(self) -> catalogue.Wish:
+        """The list that was asked for."""
+        asked = dict(self.validated_data)
+        return catalogue.Wish(search=asked.pop("q").strip(), **asked)
+
+
+class IntentsQuerySerializer(VisibilityQuerySerializer):
+    """How large the collections may be."""
+
+    limit = serializers.IntegerField(
+        min_value=marketplace.MIN_LIMIT, max_value=marketplace.MAX_LIMIT, default=18
+    )
+
+
+class RecommendationsQuerySerializer(serializers.Serializer[Any]):
+    """How many packs are wanted."""
+
+    limit = serializers.IntegerField(
+        min_value=marketplace.MIN_LIMIT, max_value=marketplace.MAX_LIMIT, default=18
+    )
+
+
+class CreatorsQuerySerializer(VisibilityQuerySerializer):
+    """How many creators are wanted."""
+
+    limit = serializers.IntegerField(
+        min_value=marketplace.MIN_CREATORS, max_value=marketplace.MAX_CREATORS, default=50
+    )
+
+
+class InteractionSerializer(serializers.Serializer[Any]):
+    """What came of an open, a like or a dislike."""
+
+    pack_key = serializers.CharField()
+    interaction = serializers.CharField()
+    counted = serializers.BooleanField()
+    opinion = serializers.CharField(help_text="like, dislike or nothing")
+    engagement = serializers.DictField(child=serializers.IntegerField())
+
+
+class NewReportSerializer(serializers.Serializer[Any]):
+    """A complaint about a pack."""
+
+    reason = serializers.ChoiceField(ReportReason.choices)
+    text = serializers.CharField(max_length=500, required=False, allow_blank=True, default="")
+
+
+class ReportSerializer(serializers.ModelSerializer[PackReport]):
+    """A complaint as its author sees it."""
+
+    class Meta:
+        model = PackReport
+        fields = ["id", "reason", "text", "outcome", "created_at"]
+
+
+class ReportedPackSerializer(serializers.Serializer[Any]):
+    """A pack that waits for a decision, and why."""
+
+    pack = PackSerializer()
+    report_count = serializers.IntegerField()
+    since = serializers.DateTimeField()
+    reasons = serializers.SerializerMethodField()
+    texts = serializers.ListField(child=serializers.CharField())
+
+    def get_reasons(self, row: Any) -> dict[str, int]:
+        """How often each reason was given."""
+        return dict(row.reasons)
+
+
+class NewDecisionSerializer(serializers.Serializer[Any]):
+    """What is to be done with a pack, and why."""
+
+    outcome = serializers.ChoiceField(DECISIONS)
+    reason = serializers.CharField(max_length=255)
+
+
+class DecisionSerializer(serializers.ModelSerializer[ModerationDecision]):
+    """A decision."""
+
+    pack_key = serializers.CharField(source="pack.pack_key")
+
+    class Meta:
+        model = ModerationDecision
+        fields = ["pack_key", "outcome", "reason", "report_count", "decided_at"]

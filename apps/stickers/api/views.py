@@ -1,8 +1,10 @@
-"""Packs over the API: the ranked catalogue, one pack, new packs and stickers, what visitors do."""
+"""Packs over the API: the ranked catalogue, one pack, new packs and stickers."""
 
 from typing import Any
 
 from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status, viewsets
@@ -13,12 +15,15 @@ from rest_framework.response import Response
 
 from apps.common.access import PUBLIC, Access
 from apps.common.scopes import Scope
-from apps.stickers import queries
-from apps.stickers.actors import actor_key
+from apps.stickers import catalogue, queries
 from apps.stickers.api import serializers
-from apps.stickers.choices import Interaction
+from apps.stickers.api.answers import conditional, rendered
+from apps.stickers.api.callers import visitor_behind
+from apps.stickers.api.throttles import AddressThrottle, CallerThrottle
+from apps.stickers.catalogue import Wish
+from apps.stickers.conversion import MAX_SOURCE_BYTES, to_sticker
 from apps.stickers.images import read_sticker
-from apps.stickers.services import editing, engagement, packs
+from apps.stickers.services import editing, packs
 
 WRITE = Access(scope=Scope.PACKS_WRITE, permission="stickers.add_stickerpack", person=True)
 API_OWNER = "api@pombo"
@@ -38,40 +43,32 @@ class PackViewSet(viewsets.ViewSet):
         "remove_sticker": WRITE,
         "order": WRITE,
         "cover": WRITE,
-        "open": PUBLIC,
-        "like": PUBLIC,
-        "dislike": PUBLIC,
     }
     lookup_field = "pack_key"
     lookup_value_regex = "[a-z0-9-]+"
     parser_classes = [JSONParser, MultiPartParser, FormParser]
+    throttle_classes = [AddressThrottle, CallerThrottle]
 
     @extend_schema(
         parameters=[serializers.CatalogueQuerySerializer],
         responses=serializers.PackSerializer(many=True),
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """A page of the catalogue; follow `next_cursor` until it is null."""
         wish = serializers.CatalogueQuerySerializer(data=request.query_params)
         wish.is_valid(raise_exception=True)
-        asked = wish.validated_data
-        page = queries.catalogue_page(
-            sort=asked["sort"],
-            visibility=asked["visibility"],
-            search=asked["q"],
-            limit=asked["limit"],
-            cursor=asked.get("cursor"),
-        )
-        rows = serializers.PackSerializer(page.packs, many=True).data
-        return Response({"results": rows, "next_cursor": page.next_cursor})
+        return conditional(request, _listing(request, wish.to_wish()))
 
     @extend_schema(responses=serializers.PackDetailSerializer)
-    def retrieve(self, request: Request, pack_key: str) -> Response:
+    def retrieve(self, request: Request, pack_key: str) -> HttpResponse:
         """One pack with its stickers; owners and readers of all packs see hidden ones too."""
         pack = queries.visible_pack(
             pack_key, owner_jid=_owner(request), sees_all=_may_read_all(request)
         )
-        return Response(serializers.PackDetailSerializer(pack).data)
+        reads_snapshots = catalogue.reads_snapshots(visitor_behind(request).actor_key)
+        scores = catalogue.shown_scores([pack], reads_snapshots=reads_snapshots, now=timezone.now())
+        shown = serializers.PackDetailSerializer(pack, context={"scores": scores}).data
+        return conditional(request, rendered(shown), is_public=False)
 
     @extend_schema(
         request=serializers.NewPackSerializer,
@@ -83,7 +80,10 @@ class PackViewSet(viewsets.ViewSet):
         wish.is_valid(raise_exception=True)
         values: dict[str, Any] = dict(wish.validated_data)
         named = values.pop("owner_jid", None)
-        pack = packs.create_pack(owner_jid=_owner(request) or named or API_OWNER, **values)
+        owner_jid = _owner(request) or named
+        # What operators make for themselves belongs to no author and has no limit.
+        create = packs.create_own_pack if owner_jid else packs.create_pack
+        pack = create(owner_jid=owner_jid or API_OWNER, **values)
         data = serializers.PackDetailSerializer(pack).data
         return Response(data, status=status.HTTP_201_CREATED)
 
@@ -93,10 +93,11 @@ class PackViewSet(viewsets.ViewSet):
     )
     @action(detail=True, methods=["post"])
     def stickers(self, request: Request, pack_key: str) -> Response:
-        """Put an image at the end of the pack."""
+        """Put an image at the end of the pack; with `convert`, other formats are made to fit."""
         wish = serializers.NewStickerSerializer(data=request.data)
         wish.is_valid(raise_exception=True)
-        image = read_sticker(wish.validated_data["file"].read())
+        data = wish.validated_data["file"].read(MAX_SOURCE_BYTES + 1)
+        image = to_sticker(data) if wish.validated_data["convert"] else read_sticker(data)
         item = packs.add_sticker(
             pack_key,
             image,
@@ -150,34 +151,27 @@ class PackViewSet(viewsets.ViewSet):
         pack = editing.set_cover(pack_key, chosen, owner_jid=_owner(request))
         return Response(serializers.PackDetailSerializer(pack).data)
 
-    @extend_schema(request=None, responses={200: None})
-    @action(detail=True, methods=["post"])
-    def open(self, request: Request, pack_key: str) -> Response:
-        """Count that the pack was opened."""
-        return self._interact(request, pack_key, Interaction.OPEN)
 
-    @extend_schema(request=None, responses={200: None})
-    @action(detail=True, methods=["post"])
-    def like(self, request: Request, pack_key: str) -> Response:
-        """Like the pack; once for each visitor."""
-        return self._interact(request, pack_key, Interaction.LIKE)
+def _listing(request: Request, wish: Wish) -> bytes:
+    """The bytes of a page; the first pages that everybody asks for are kept for a moment.
 
-    @extend_schema(request=None, responses={200: None})
-    @action(detail=True, methods=["post"])
-    def dislike(self, request: Request, pack_key: str) -> Response:
-        """Dislike the pack; once for each visitor."""
-        return self._interact(request, pack_key, Interaction.DISLIKE)
-
-    def _interact(self, request: Request, pack_key: str, interaction: Interaction) -> Response:
-        pack = queries.visible_pack(pack_key)
-        is_counted = engagement.record_interaction(
-            pack,
-            interaction,
-            actor_key=_actor(request),
-            now=timezone.now(),
-            source=request.headers.get("X-Client-Source", "web"),
-        )
-        return Response({"pack_key": pack_key, "interaction": interaction, "counted": is_counted})
+    What visitors type never becomes a key: searches and cursors are read each time.
+    """
+    reads_snapshots = catalogue.reads_snapshots(visitor_behind(request).actor_key)
+    seconds = settings.CATALOGUE_CACHE_SECONDS
+    is_common = not (wish.search or wish.cursor or wish.categories or wish.publisher)
+    key = f"catalogue:{reads_snapshots}:{wish.sort}:{wish.visibility}:{wish.limit}"
+    key += f":{wish.include_sensitive}"
+    kept: bytes | None = cache.get(key) if seconds and is_common else None
+    if kept is not None:
+        return kept
+    page = catalogue.catalogue_page(wish)
+    scores = catalogue.shown_scores(page.packs, reads_snapshots=reads_snapshots, now=timezone.now())
+    rows = serializers.PackSerializer(page.packs, many=True, context={"scores": scores}).data
+    body = rendered({"results": rows, "next_cursor": page.next_cursor})
+    if seconds and is_common:
+        cache.set(key, body, seconds)
+    return body
 
 
 def _owner(request: Request) -> str | None:
@@ -190,11 +184,3 @@ def _may_read_all(request: Request) -> bool:
     if scopes is not None:
         return Scope.PACKS_READ in scopes or Scope.PACKS_WRITE in scopes
     return bool(request.user and request.user.has_perm("stickers.view_stickerpack"))
-
-
-def _actor(request: Request) -> str:
-    """Who likes: a person, a viewer key that the client keeps, or the address."""
-    viewer = request.headers.get("X-Viewer-Key", "")[:100]
-    address = request.META.get("REMOTE_ADDR", "")
-    identity = _owner(request) or viewer or address
-    return actor_key(identity, secret=settings.SECRET_KEY)

@@ -4,7 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from apps.common import fields
-from apps.stickers import choices
+from apps.stickers import choices, markers
 from apps.stickers.models.assets import StickerAsset
 
 
@@ -79,6 +79,7 @@ class StickerPack(models.Model):
                 name="idx_sticker_pack_catalog_lookup",
             ),
             fields.LongNameIndex(fields=["created_at"], name="idx_sticker_pack_created"),
+            fields.LongNameIndex(fields=["publisher"], name="idx_sticker_pack_publisher"),
             fields.LongNameIndex(
                 fields=["owner_jid", "deleted_at"], name="idx_sticker_pack_owner_deleted"
             ),
@@ -98,6 +99,16 @@ class StickerPack(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def shown_description(self) -> str:
+        """The description without the tags that are hidden in it."""
+        return markers.parse(self.description).text
+
+    @property
+    def manual_tags(self) -> list[str]:
+        """The tags that its author gave it."""
+        return list(markers.parse(self.description).tags)
 
 
 class StickerPackItem(models.Model):

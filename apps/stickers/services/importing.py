@@ -11,10 +11,13 @@ from apps.stickers.archives import PackSource, StickerSource
 from apps.stickers.choices import Visibility
 from apps.stickers.images import StickerImage, read_sticker
 from apps.stickers.models import StickerPack
-from apps.stickers.services.packs import append_item, create_pack, lock_pack, touch_pack
-
-# WhatsApp shows no pack with fewer.
-MIN_PACK_STICKERS = 3
+from apps.stickers.services.packs import (
+    MIN_PACK_STICKERS,
+    append_item,
+    create_pack,
+    lock_pack,
+    touch_pack,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,27 @@
-"""Creating packs and filling them.
+"""Creating packs, copying them and filling them.
 
 Each write locks the pack first, so that limits hold and events of one pack keep their order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Max
 
 from apps.common.fields import now_seconds
 from apps.outbox.services import publish
-from apps.stickers import errors, texts
+from apps.stickers import errors, markers, texts
 from apps.stickers.choices import PackStatus, Visibility
 from apps.stickers.images import StickerImage
-from apps.stickers.models import PackEngagement, StickerPack, StickerPackItem
+from apps.stickers.models import PackEngagement, PackOwner, StickerPack, StickerPackItem
 from apps.stickers.services.assets import store_asset
 from apps.whatsapp_auth.queries import owner_jids_of
 
 KEY_TRIES = 24
+# WhatsApp shows no pack with fewer.
+MIN_PACK_STICKERS = 3
 
 
 @transaction.atomic
@@ -29,18 +31,23 @@ def create_pack(
     name: str,
     publisher: str,
     description: str = "",
+    tags: Iterable[str] = (),
     visibility: str = Visibility.PUBLIC,
     status: str = PackStatus.PUBLISHED,
 ) -> StickerPack:
-    """A new, empty pack under a fresh key. Raises InvalidText, KeySpaceExhausted."""
+    """A new, empty pack under a fresh key; an unknown visibility or status takes the default.
+
+    Raises InvalidText, KeySpaceExhausted.
+    """
+    described = markers.Description(text=description, tags=markers.clean_tags(tags))
     pack = StickerPack.objects.create(
         owner_jid=owner_jid,
         name=texts.required_text("name", name),
         publisher=texts.required_text("publisher", publisher),
-        description=texts.clean_text(description, limit=texts.DESCRIPTION_LIMIT) or None,
+        description=markers.compose(described),
         pack_key=_free_key(name),
-        visibility=visibility,
-        status=status,
+        visibility=visibility if visibility in Visibility else Visibility.PUBLIC,
+        status=status if status in PackStatus else PackStatus.PUBLISHED,
     )
     PackEngagement.objects.create(pack=pack)
     _publish_update(
@@ -52,6 +59,49 @@ def create_pack(
         visibility=pack.visibility,
     )
     return pack
+
+
+@transaction.atomic
+def create_own_pack(*, owner_jid: str, **values: Any) -> StickerPack:
+    """A new pack of an author. Raises TooManyPacks, and what create_pack raises."""
+    limit = settings.STICKER_PACK_MAX_PACKS_PER_OWNER
+    owner_jids = owner_jids_of(owner_jid)
+    _lock_owner(min(owner_jids))
+    packs = StickerPack.objects.filter(owner_jid__in=owner_jids, deleted_at=None)
+    if limit and packs.count() >= limit:
+        raise errors.TooManyPacks(limit)
+    return create_pack(owner_jid=owner_jid, **values)
+
+
+@transaction.atomic
+def clone_pack(pack_key: str, *, owner_jid: str, name: str = "") -> StickerPack:
+    """A copy of an own pack with its texts, stickers, cover and visibility, within the limit.
+
+    Raises PackNotFound, NotPackOwner, TooManyPacks, InvalidText.
+    """
+    source = lock_pack(pack_key, owner_jid=owner_jid)
+    described = markers.parse(source.description)
+    copy = create_own_pack(
+        owner_jid=source.owner_jid,
+        name=name or source.name,
+        publisher=source.publisher,
+        description=described.text,
+        tags=described.tags,
+        visibility=source.visibility,
+    )
+    StickerPackItem.objects.bulk_create(
+        StickerPackItem(
+            pack=copy,
+            sticker_id=item.sticker_id,
+            position=position,
+            emojis=item.emojis,
+            accessibility_label=item.accessibility_label,
+        )
+        for position, item in enumerate(source.items.order_by("position"), 1)
+    )
+    copy.cover_sticker = source.cover_sticker
+    touch_pack(copy)
+    return copy
 
 
 @transaction.atomic
@@ -93,9 +143,8 @@ def append_item(
     pack: StickerPack, image: StickerImage, *, emojis: Sequence[str] = (), label: str = ""
 ) -> StickerPackItem:
     """Store an image and put it at the end of a locked pack, without announcing the pack."""
-    count, last = _fill(pack)
-    if count >= settings.STICKER_PACK_MAX_ITEMS:
-        raise errors.PackFull(settings.STICKER_PACK_MAX_ITEMS)
+    check_room(pack)
+    last = pack.items.aggregate(last=Max("position"))["last"] or 0
     if pack.items.filter(sticker__sha256=image.sha256).exists():
         raise errors.DuplicateSticker(image.sha256)
     if pack.items.exclude(sticker__is_animated=image.is_animated).exists():
@@ -113,6 +162,21 @@ def append_item(
     )
 
 
+def check_room(pack: StickerPack, *, more: int = 0) -> None:
+    """Whether a locked pack takes one beside its stickers and so many more. Raises PackFull."""
+    if pack.items.count() + more >= settings.STICKER_PACK_MAX_ITEMS:
+        raise errors.PackFull(settings.STICKER_PACK_MAX_ITEMS)
+
+
+def publish_status(pack: StickerPack, status: PackStatus) -> None:
+    """Move a locked pack on its way to being published, and announce it."""
+    StickerPack.objects.filter(pk=pack.pk).update(
+        status=status, version=F("version") + 1, updated_at=now_seconds()
+    )
+    pack.refresh_from_db()
+    _publish_update(pack, priority=70, action=f"status_{status}", status=str(status))
+
+
 def touch_pack(pack: StickerPack) -> None:
     """Write a changed pack's cover, version and time, and announce it."""
     StickerPack.objects.filter(pk=pack.pk).update(
@@ -122,10 +186,18 @@ def touch_pack(pack: StickerPack) -> None:
     _publish_update(pack, priority=65, action="version_bumped")
 
 
-def _fill(pack: StickerPack) -> tuple[int, int]:
-    """How many stickers a pack holds, and the position of the last (0 without any)."""
-    last = pack.items.aggregate(last=Max("position"))["last"]
-    return pack.items.count(), last or 0
+def _lock_owner(owner_jid: str) -> None:
+    """Make creators of one author's packs take turns until the transaction ends.
+
+    One upsert, since an insert and a later lock of the same row deadlock on InnoDB.
+    """
+    has_target = connection.features.supports_update_conflicts_with_target
+    PackOwner.objects.bulk_create(
+        [PackOwner(owner_jid=owner_jid, locked_at=now_seconds())],
+        update_conflicts=True,
+        update_fields=["locked_at"],
+        unique_fields=["owner_jid"] if has_target else None,
+    )
 
 
 def _free_key(name: str) -> str:

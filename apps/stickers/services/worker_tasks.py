@@ -7,20 +7,22 @@ up before it starts to work: what is enqueued from then on is a task of its own.
 import logging
 import random
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django_q.tasks import async_task
 
+from apps.common.choices import LeaseStatus
+from apps.common.fields import now_seconds
 from apps.common.leased_queue import Claim, LeasedQueue, kept_alive
 from apps.flags.services import is_enabled
 from apps.outbox.retry import RetryPolicy
 from apps.outbox.stopping import stop_requested
 from apps.stickers.choices import WorkerTaskType
 from apps.stickers.models import WorkerTask, WorkerTaskDeadLetter
-from apps.stickers.services import classification, snapshots
+from apps.stickers.services import classification_cycle, snapshots
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +39,8 @@ SCHEDULED_PRIORITY = {
     WorkerTaskType.REBUILD_CYCLE: 50,
 }
 RETRY = RetryPolicy(base_seconds=5)
+# Longer than a cycle takes: a cluster that works gets to a waiting task sooner.
+LEFT_ALONE_AFTER = timedelta(minutes=10)
 
 TASK_QUEUE = LeasedQueue(
     model=WorkerTask,
@@ -91,11 +95,18 @@ def start_runner(task_type: WorkerTaskType) -> None:
 def cluster_of(task_type: WorkerTaskType) -> str | None:
     """The cluster that runs a type: its own when the flag is on, else the default (None).
 
-    The one place that decides it, for whoever enqueues and whoever runs, so that no task is ever
-    without a runner.
+    The one place that decides it, for whoever enqueues and whoever runs. A type whose own cluster
+    leaves its tasks alone, because nobody has started it, goes to the default one, so that no task
+    is ever without a runner.
     """
     is_dedicated = is_enabled(DEDICATED_FLAG, subject_key=f"worker:{task_type}", fallback=False)
-    return CLUSTER_OF[task_type] if is_dedicated else None
+    return CLUSTER_OF[task_type] if is_dedicated and not _is_left_alone(task_type) else None
+
+
+def _is_left_alone(task_type: WorkerTaskType) -> bool:
+    overdue = now_seconds() - LEFT_ALONE_AFTER
+    pending = WorkerTask.objects.filter(task_type=task_type, status=LeaseStatus.PENDING)
+    return pending.filter(scheduled_at__lt=overdue).exists()
 
 
 def run_tasks(task_type: WorkerTaskType, *, now: datetime) -> int:
@@ -135,7 +146,7 @@ def _fail(claim: Claim, error: Exception) -> None:
 
 
 def _classification_cycle(now: datetime) -> None:
-    report = classification.classify_pending(now=now)
+    report = classification_cycle.run_cycle(now=now)
     if report.has_more:
         enqueue_task(WorkerTaskType.CLASSIFICATION_CYCLE)
 

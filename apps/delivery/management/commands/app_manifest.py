@@ -56,7 +56,7 @@ class Command(BaseCommand):
         warnings = [] if issues else app_manifest_warnings(manifest)
         if options["json"]:
             listed = {"issues": _listed(issues), "warnings": _listed(warnings)}
-            self._print_json({"is_valid": not issues, **listed})
+            self._print_json({"valid": not issues, **listed})
         else:
             for mark, found in (("error", issues), ("warning", warnings)):
                 for issue in found:

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.outbox import queries, services
+from apps.outbox.services.draining import DEFAULT_BATCH_SIZE
 
 
 class Command(BaseCommand):
@@ -35,7 +36,7 @@ class Command(BaseCommand):
     def _add_options(self, name: str, action: ArgumentParser) -> None:
         if name == "drain":
             action.add_argument("--seconds", type=float, default=60)
-            action.add_argument("--batch", type=int, default=200)
+            action.add_argument("--batch", type=int, default=DEFAULT_BATCH_SIZE)
         if name in {"redrive", "discard"}:
             action.add_argument("ids", nargs="*", type=int, help="Events; with --type all of it.")
             action.add_argument("--type", dest="event_type")

@@ -20,6 +20,9 @@ class HeedingCluster(Cluster):
 class Command(qcluster.Command):
     """Run a cluster of workers until SIGTERM or SIGINT; resident tasks end within a second."""
 
+    # The web server and `manage.py check` run them; they would load all pages into every worker.
+    requires_system_checks = ()
+
     def handle(self, *args: Any, **options: Any) -> None:
         qcluster.Cluster = HeedingCluster
         super().handle(*args, **options)
