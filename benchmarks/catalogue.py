@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 import requests
 
 from benchmarks.catalogue_server import MEASURED
-from benchmarks.outbox import create_database, drop_database
+from benchmarks.outbox import drop_database, on_server
 from benchmarks.packs import fill
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -59,7 +59,7 @@ def main() -> None:
 
 def prepare(packs: int) -> None:
     """A ranked catalogue of so many packs, unless it is there from the run before."""
-    create_database()
+    on_server("CREATE DATABASE IF NOT EXISTS {0}")
     import django
 
     django.setup()
@@ -170,7 +170,7 @@ def server(*, cache_seconds: int) -> Iterator[None]:
     command += ["--log-level", "error"]
     process = subprocess.Popen(command, env=environment)
     try:
-        wait_for(lambda: requests.get(ADDRESS + CONSTANT, timeout=2).ok)
+        wait_for(lambda: requests.get(ADDRESS + CONSTANT, timeout=60).ok)
         yield
     finally:
         process.terminate()

@@ -19,7 +19,7 @@ class Periodic:
     args: tuple[str, ...] = ()
 
 
-CLASSIFY, REBUILD = "classification_cycle", "rebuild_cycle"
+CLASSIFY, CURATE, REBUILD = "classification_cycle", "curation_cycle", "rebuild_cycle"
 # One worker of a cluster always stays free for tasks that are not resident.
 _DRAIN_SLOTS = range(1, settings.WORKER_PROCESSES)
 _PROCESS_JOBS = "apps.delivery.tasks.work_process_jobs"
@@ -41,6 +41,7 @@ SCHEDULES: tuple[Periodic, ...] = (
     Periodic("delivery: prune usage events", "apps.delivery.tasks.prune_usage_events", 60),
     Periodic("flags: apply due steps", "apps.flags.tasks.apply_due_steps", 1),
     Periodic("stickers: classify", "apps.stickers.tasks.schedule_cycle", 2, args=(CLASSIFY,)),
+    Periodic("stickers: curate", "apps.stickers.tasks.schedule_cycle", 3, args=(CURATE,)),
     Periodic("stickers: rebuild", "apps.stickers.tasks.schedule_cycle", 4, args=(REBUILD,)),
     Periodic("stickers: recover uploads", "apps.stickers.tasks.recover_uploads", 1),
     Periodic("stickers: clean up drafts", "apps.stickers.tasks.clean_drafts", 15),

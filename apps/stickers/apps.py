@@ -11,7 +11,8 @@ class StickersConfig(AppConfig):
     verbose_name = _("Stickers")
 
     def ready(self) -> None:
-        """Take part when people ask for their data."""
+        """Register checks, and take part when people ask for their data."""
+        from apps.stickers import checks  # noqa: F401, PLC0415 (registers when imported)
         from apps.stickers.services import ownership  # noqa: PLC0415 (models load first)
         from apps.whatsapp_auth.services.personal_data import register_section  # noqa: PLC0415
 

@@ -7,7 +7,10 @@ from apps.common.choices import LeaseStatus
 
 __all__ = [
     "DECISIONS",
+    "CurationMode",
+    "CurationReason",
     "CurationStatus",
+    "CurationVerdict",
     "Interaction",
     "LeaseStatus",
     "NsfwLevel",
@@ -16,6 +19,7 @@ __all__ = [
     "PackStatus",
     "ReportReason",
     "ReprocessReason",
+    "RunStatus",
     "UploadStatus",
     "Visibility",
     "WorkerTaskType",
@@ -123,3 +127,62 @@ class WorkerTaskType(models.TextChoices):
     CLASSIFICATION_CYCLE = "classification_cycle", _("classification cycle")
     CURATION_CYCLE = "curation_cycle", _("curation cycle")
     REBUILD_CYCLE = "rebuild_cycle", _("rebuild cycle")
+
+
+class CurationMode(models.TextChoices):
+    """Whether a run of the curation adds stickers or puts packs in order."""
+
+    ADDITIONS = "additions", _("additions")
+    REBUILD = "rebuild", _("rebuild")
+
+
+class RunStatus(models.TextChoices):
+    """How a run of the curation ended."""
+
+    RUNNING = "running", _("running")
+    DONE = "done", _("done")
+    FAILED = "failed", _("failed")
+
+
+class CurationVerdict(models.TextChoices):
+    """What the curation decided about a sticker or an automatic pack."""
+
+    ADDED = "added", _("added")
+    REMOVED = "removed", _("removed")
+    REFUSED = "refused", _("refused")
+    CREATED = "created", _("created")
+    CHANGED = "changed", _("changed")
+    ARCHIVED = "archived", _("archived")
+    SKIPPED = "skipped", _("skipped")
+
+
+class CurationReason(models.TextChoices):
+    """Why the curation decided so."""
+
+    FITS = "fits", _("fits the theme")
+    TOO_SMALL = "too_small", _("the picture has too few pixels")
+    TOO_LIGHT = "too_light", _("the file has too few bytes")
+    BLURRY = "blurry", _("blurry or badly compressed")
+    NO_THEME = "no_theme", _("shows no theme")
+    WEAK_THEME = "weak_theme", _("shows its theme too weakly")
+    LOW_SCORE = "low_score", _("scores too low in most passes")
+    UNSURE_THEME = "unsure_theme", _("its theme changes between passes")
+    NEAR_COPY = "near_copy", _("looks like another sticker")
+    OUTRANKED = "outranked", _("better stickers fill the packs")
+    SENSITIVE = "sensitive", _("sensitive content")
+    NOT_PUBLIC = "not_public", _("is in no public pack any more")
+    MOVED_THEME = "moved_theme", _("shows another theme now")
+    LOW_COHESION = "low_cohesion", _("the pack does not hold together")
+    MERGED = "merged", _("comes from a smaller pack of the theme")
+    GROUP_TOO_SMALL = "group_too_small", _("too few stickers of its theme")
+    GROUP_LIMIT = "group_limit", _("enough new themes in this run")
+    PACK_LIMIT = "pack_limit", _("enough automatic packs")
+    OWNERS_FULL = "owners_full", _("no owner has room for a pack")
+    BUDGET = "budget", _("the budget of this run is used up")
+    NEW_THEME = "new_theme", _("a new theme")
+    NEXT_VOLUME = "next_volume", _("the next volume of a theme")
+    CONTENTS = "contents", _("other contents or another state")
+    BEYOND_LIMIT = "beyond_limit", _("more packs than a theme may have")
+    TOO_FEW = "too_few", _("too few stickers are left")
+    PAUSED = "paused", _("paused by an operator")
+    CHANGED_MEANWHILE = "changed_meanwhile", _("somebody changed it meanwhile")

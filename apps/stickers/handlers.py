@@ -1,11 +1,13 @@
 """What the sticker service does when something happened.
 
 Snapshots are refreshed by batch handlers, so that a thousand likes of one pack cost a handful of
-refreshes. A refresh publishes nothing, so nothing feeds back.
+refreshes. A refresh publishes nothing, so nothing feeds back. The curation does publish what it
+changed, under an action of its own, by which a change of its own never calls it again (E7).
 """
 
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.utils import timezone
 
 from apps.outbox.events import Event
@@ -13,6 +15,11 @@ from apps.outbox.registry import handles
 from apps.stickers import object_storage, queries
 from apps.stickers.choices import WorkerTaskType
 from apps.stickers.services import objects, ownership, processing, snapshots, worker_tasks
+from apps.stickers.services.curation import ACTION
+from apps.stickers.services.curation_scene import auto_packs
+
+# An automatic pack is created by the curation alone.
+OWN_ACTIONS = (ACTION, "created")
 
 
 @handles("STICKER_ASSET_CREATED", batch=True)
@@ -44,6 +51,21 @@ def refresh_packs_of_stickers(events: Sequence[Event]) -> None:
     """A classification changes the scores of every pack that shows the sticker."""
     asset_ids = [event.aggregate_id for event in events]
     snapshots.refresh_snapshots(queries.packs_showing(asset_ids), now=timezone.now())
+
+
+@handles("STICKER_CLASSIFIED", batch=True)
+def curate_classified_stickers(events: Sequence[Event]) -> None:
+    """Classified stickers may join automatic packs; one run serves all of them."""
+    if settings.CURATION_ENABLED:
+        worker_tasks.enqueue_task(WorkerTaskType.CURATION_CYCLE, priority=65)
+
+
+@handles("PACK_UPDATED", batch=True)
+def mend_automatic_packs(events: Sequence[Event]) -> None:
+    """Somebody else than the curation changed an automatic pack: it is put in order."""
+    changed = [e.aggregate_id for e in events if e.payload.get("action") not in OWN_ACTIONS]
+    if settings.CURATION_ENABLED and auto_packs().filter(pk__in=changed).exists():
+        worker_tasks.enqueue_task(WorkerTaskType.REBUILD_CYCLE, priority=60)
 
 
 @handles("PACK_UPDATED", "ENGAGEMENT_RECORDED", batch=True)

@@ -12,6 +12,11 @@ urlpatterns = [
     path("packs/<slug:pack_key>/download", catalogue_views.download, name="pack-download"),
     path("moderation", moderation_views.queue, name="moderation"),
     path("moderation/<slug:pack_key>", moderation_views.decide, name="moderation-decide"),
+    path(
+        "packs/<slug:pack_key>/stickers/<str:sticker_id>.webp",
+        asset_views.sticker_file,
+        name="sticker-file",
+    ),
     path("my/packs", own_views.my_packs, name="my-packs"),
     path("my/packs/<slug:pack_key>", own_views.my_pack, name="my-pack"),
     path("my/packs/<slug:pack_key>/publish", own_views.publish_pack, name="my-pack-publish"),

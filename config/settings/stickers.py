@@ -138,6 +138,63 @@ TREND_SHIFT_FROM = env.env_float(
     help="Shift from which stickers of the categories that gained are classified again.",
 )
 
+env.section("Automatic packs")
+CURATION_ENABLED = env.env_bool(
+    "CURATION_ENABLED", True, help="Whether automatic packs are made from classified stickers."
+)
+CURATION_OWNERS = env.env_list(
+    "CURATION_OWNERS", ["auto@pombo"], help="JIDs that automatic packs belong to, in this order."
+)
+CURATION_PUBLISHER = env.env_str(
+    "CURATION_PUBLISHER", "Pombo Auto", help="Publisher shown on automatic packs."
+)
+CURATION_TARGET_SIZE = env.env_int(
+    "CURATION_TARGET_SIZE", 30, low=5, high=30, help="Stickers in a full automatic pack."
+)
+CURATION_MIN_ITEMS = env.env_int(
+    "CURATION_MIN_ITEMS", 12, low=3, high=30, help="Stickers below which no pack is made or kept."
+)
+CURATION_READY_ITEMS = env.env_int(
+    "CURATION_READY_ITEMS", 20, low=3, high=30, help="Stickers from which a pack is published."
+)
+CURATION_PACKS_PER_THEME = env.env_int(
+    "CURATION_PACKS_PER_THEME", 1, low=1, high=10, help="Volumes that one theme may have."
+)
+CURATION_MAX_PACKS = env.env_int(
+    "CURATION_MAX_PACKS", 300, low=0, high=10_000, help="Automatic packs altogether."
+)
+CURATION_PACKS_PER_OWNER = env.env_int(
+    "CURATION_PACKS_PER_OWNER", 50, low=1, high=10_000, help="Packs of one owner of the pool."
+)
+CURATION_MAX_ADDITIONS = env.env_int(
+    "CURATION_MAX_ADDITIONS", 300, low=10, high=2000, help="Stickers added in one run."
+)
+CURATION_MAX_REMOVALS = env.env_int(
+    "CURATION_MAX_REMOVALS",
+    120,
+    low=0,
+    high=500,
+    help="Stickers removed in one run; sensitive and private ones leave beyond it.",
+)
+CURATION_PASSES = env.env_int(
+    "CURATION_PASSES", 3, low=1, high=9, help="How often a sticker is judged, each time with noise."
+)
+CURATION_SCAN_LIMIT = env.env_int(
+    "CURATION_SCAN_LIMIT",
+    20_000,
+    low=100,
+    high=200_000,
+    help="Newest stickers looked at in one run, besides those in automatic packs.",
+)
+CURATION_USES_CLUSTERS = env.env_bool(
+    "CURATION_USES_CLUSTERS", True, help="Whether semantic clusters come before labels as themes."
+)
+CURATION_NEEDS_APPROVAL = env.env_bool(
+    "CURATION_NEEDS_APPROVAL",
+    False,
+    help="Whether an operator must approve an automatic pack before it is published.",
+)
+
 env.section("Object storage")
 OBJECT_STORAGE_BUCKET = env.env_str(
     "OBJECT_STORAGE_BUCKET", "", help="Bucket for copies of stickers; empty keeps them here only."

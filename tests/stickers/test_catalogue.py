@@ -24,6 +24,7 @@ from apps.stickers.models import (
 )
 from apps.stickers.services.snapshots import refresh_snapshots
 from tests.stickers.factories import make_pack
+from tests.waiting import wait_until
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FLAG = "enable_ranking_snapshot_read"
@@ -251,6 +252,16 @@ def test_c2_what_visitors_type_is_never_kept(anonymous_api: APIClient, settings:
     assert names(anonymous_api, "limit=31") == ["older"]
     StickerPack.objects.update(name="oldest")
     assert names(anonymous_api, "limit=31") == ["older"], "the common page is kept for a moment"
+
+
+def test_c3_a_new_pack_is_seen_as_soon_as_the_moment_is_over(
+    anonymous_api: APIClient, settings: Any
+) -> None:
+    settings.CATALOGUE_CACHE_SECONDS = 1
+    ranked(name="first")
+    assert names(anonymous_api, "limit=32") == ["first"]
+    ranked(name="second")
+    wait_until(lambda: len(names(anonymous_api, "limit=32")) == 2, seconds=5)
 
 
 def test_a_throttled_list_says_when_to_come_back(anonymous_api: APIClient, settings: Any) -> None:

@@ -106,6 +106,16 @@ def test_a_heavy_animation_loses_quality_and_then_frames_but_no_time(
     assert sum(durations) == 600
 
 
+def test_an_animation_never_becomes_a_still_picture_to_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conversion, "MAX_ANIMATED_BYTES", 110_000)
+    first, second = (photo(256, 256, seed=number, noise=90) for number in range(2))
+    gif = encoded(first, "GIF", save_all=True, append_images=[second], duration=100, loop=0)
+    with pytest.raises(errors.CannotFit):
+        to_sticker(gif)
+
+
 def test_a_long_animation_ends_after_ten_seconds() -> None:
     sticker = to_sticker(animation("GIF", frames=12, duration_ms=1000))
     assert sum(webp.read_container(sticker.data).frame_durations_ms) == 10_000

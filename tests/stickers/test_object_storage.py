@@ -18,11 +18,13 @@ from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.flags.services import set_flag
 from apps.outbox.services import drain
 from apps.stickers import errors, object_storage, storage
+from apps.stickers.checks import check_object_storage
 from apps.stickers.choices import ObjectState
 from apps.stickers.models import (
     AssetClassification,
@@ -33,6 +35,7 @@ from apps.stickers.models import (
     StoredObject,
 )
 from apps.stickers.services import assets, objects
+from apps.stickers.services.classification import classify_pending
 from apps.stickers.services.editing import delete_pack
 from apps.stickers.services.packs import add_sticker
 from tests.servers import free_port
@@ -259,6 +262,25 @@ def private_key(folder: Path) -> Path:
     return path
 
 
+def test_a_redirect_costs_few_queries(delivered: None, client: Client, asset: StickerAsset) -> None:
+    objects.store_object(asset, now=now())
+    client.get(address_of(asset))
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address_of(asset)).status_code == 302
+    assert len(queries) == 2  # the sticker, and the record of its copy
+
+
+def test_a_half_configured_storage_is_found_at_the_start(settings: Any, tmp_path: Path) -> None:
+    assert check_object_storage(None) == []
+    settings.OBJECT_STORAGE_SECRET_ACCESS_KEY = ""
+    settings.OBJECT_STORAGE_CDN_KEY_ID = "K1"
+    settings.OBJECT_STORAGE_CDN_PRIVATE_KEY_FILE = str(tmp_path / "none.pem")
+    found = [message.id for message in check_object_storage(None)]
+    assert found == ["stickers.E001", "stickers.E002"]
+    settings.OBJECT_STORAGE_BUCKET = ""
+    assert check_object_storage(None) == []
+
+
 def test_a_head_request_is_answered_here(
     delivered: None, client: Client, asset: StickerAsset
 ) -> None:
@@ -313,6 +335,33 @@ def test_an_outage_falls_back_to_the_folder_and_heals(
     assert objects.heal(now=tomorrow) == objects.HealReport(is_up=True, stored=2, lost=1)
     assert client.get(address_of(newer)).status_code == 302
     assert ObjectStorageHealth.objects.get().is_up
+
+
+def test_w10_an_outage_postpones_a_sticker_and_makes_no_fallback_row(
+    asset: StickerAsset, server: MotoServer
+) -> None:
+    objects.store_object(asset, now=now())
+    storage.local_file(asset).unlink()
+    server.stop()
+    assert classify_pending(now=now()).postponed == 1
+    assert not AssetClassification.objects.exists()
+
+
+def test_w10_a_sticker_in_the_object_storage_alone_is_classified(asset: StickerAsset) -> None:
+    objects.store_object(asset, now=now())
+    storage.local_file(asset).unlink()
+    classify_pending(now=now())
+    assert AssetClassification.objects.get().category != "invalid image"
+
+
+def test_an_old_answer_of_the_storage_is_not_believed(
+    delivered: None, client: Client, asset: StickerAsset
+) -> None:
+    objects.store_object(asset, now=now())
+    objects.heal(now=now() - timedelta(minutes=6))
+    assert client.get(address_of(asset)).status_code == 200
+    objects.heal(now=now())
+    assert client.get(address_of(asset)).status_code == 302
 
 
 def test_a_picture_that_lies_nowhere_reachable_answers_503(

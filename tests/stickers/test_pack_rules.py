@@ -147,7 +147,7 @@ def test_an_unknown_visibility_is_public_when_new_and_refused_when_changed() -> 
         edit_pack(pack.pack_key, owner_jid=OWNER, visibility="secret")
 
 
-def test_every_change_raises_the_version_and_is_told() -> None:
+def test_e3_every_change_raises_the_version_and_is_told() -> None:
     pack = make_pack(stickers=4)
     second = pack.items.get(position=2).sticker_id
     changes: list[Callable[[], object]] = [
@@ -223,7 +223,7 @@ def test_moving_stickers_are_collected_beside_still_ones() -> None:
     assert still.pack_id != moving.pack_id
 
 
-def test_resting_drafts_without_stickers_are_deleted_and_told() -> None:
+def test_e3_resting_drafts_without_stickers_are_deleted_and_told() -> None:
     now = timezone.now()
     resting, filled = make_pack(status="draft"), make_pack(status="draft", stickers=1)
     published = make_pack()

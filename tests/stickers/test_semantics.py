@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.stickers.semantics import judge_theme, theme_of, to_token
@@ -37,6 +37,7 @@ def test_verdicts_are_those_of_the_original(vector: dict[str, Any]) -> None:
     }
 
 
+@settings(deadline=None)
 @given(classifications)
 def test_judging_ones_own_verdict_settles(classification: dict[str, Any]) -> None:
     verdicts = [judge_theme(classification)]

@@ -6,7 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -14,8 +16,8 @@ from apps.common.scopes import Scope
 from apps.outbox.models import OutboxEvent
 from apps.outbox.services import drain
 from apps.stickers import errors, upload_files
-from apps.stickers.models import PackWebUpload, StickerPack
-from apps.stickers.services import processing, uploads
+from apps.stickers.models import PackOwner, PackWebUpload, StickerPack
+from apps.stickers.services import ownership, packs, processing, uploads
 from apps.stickers.services.editing import remove_sticker_at
 from apps.stickers.services.processing import process_upload, recover_uploads
 from apps.stickers.services.publishing import finalize_pack, publish_state
@@ -262,6 +264,15 @@ def test_files_of_forgotten_uploads_are_removed(draft: StickerPack) -> None:
     assert upload_files.received_bytes(kept.pk) == len(PNG)
 
 
+def test_erasing_a_person_takes_their_uploads_along(draft: StickerPack) -> None:
+    packs.create_own_pack(owner_jid=OWNER, name="A", publisher="B")
+    send(draft, PNG)
+    ownership.release_ownership([OWNER, *PackOwner.objects.values_list("pk", flat=True)])
+    assert processing.remove_stray_sources() == 1
+    assert not PackWebUpload.objects.exists()
+    assert not PackOwner.objects.exists()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_p2_two_workers_on_one_upload_add_one_sticker() -> None:
     pack = make_pack(status="draft")
@@ -290,13 +301,47 @@ def test_the_worker_does_it_from_the_event() -> None:
     assert pack.items.count() == 1
 
 
-def test_a_filled_pack_is_published_once_and_told(draft: StickerPack) -> None:
+def test_e3_a_filled_pack_is_published_once_and_told(draft: StickerPack) -> None:
     fill(draft)
     for _time in range(2):
         finalize_pack(draft.pack_key, owner_jid=OWNER)
     draft.refresh_from_db()
     assert draft.status == "published"
     assert told(draft).count("status_published") == 1
+
+
+def test_e4_a_change_whose_event_fails_is_not_made(
+    draft: StickerPack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(draft)
+    upload = send(draft, PNG, "last")
+
+    def lost(*args: Any, **options: Any) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(packs, "publish", lost)
+    with pytest.raises(ConnectionError):
+        process_upload(upload.pk, now=timezone.now())
+    PackWebUpload.objects.filter(pk=upload.pk).delete()
+    with pytest.raises(ConnectionError):
+        finalize_pack(draft.pack_key, owner_jid=OWNER)
+    draft.refresh_from_db()
+    assert (draft.status, draft.items.count()) == ("uploading", 3)
+
+
+def test_a_list_takes_the_same_queries_for_one_upload_and_for_twenty(
+    api_as: Callable[..., APIClient], draft: StickerPack
+) -> None:
+    api, counts = api_as(Scope.PACKS_WRITE), []
+    for count in (1, 20):
+        for number in range(count):
+            start_upload(draft.pack_key, announced(b"%d" % number), owner_jid=OWNER)
+        with CaptureQueriesContext(connection) as queries:
+            assert (
+                len(api.get(f"/api/v1/packs/{draft.pack_key}/uploads").json()["results"]) == count
+            )
+        counts.append(len(queries))
+    assert counts[1] <= counts[0]  # the first request also notes when the token was used
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """From an upload to a ranked pack, by the same functions that workers run."""
 
+import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from apps.stickers.models import (
 from apps.stickers.services import engagement, snapshots, worker_tasks
 from apps.stickers.services.classification import classify_pending
 from apps.stickers.storage import local_file
+from apps.stickers.task_requests import normalize_task
 from tests.stickers.factories import make_pack, webp_bytes
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -133,6 +136,18 @@ def test_the_built_in_classifier_tells_motion_and_repeats_itself() -> None:
     assert sum(classifier.classify(still).all_scores.values()) == pytest.approx(1, abs=1e-5)
 
 
+def test_two_packs_of_two_kinds_differ_and_are_told_byte_for_byte_again() -> None:
+    """As with WhatsApp's own two sample packs (docs/classification.md)."""
+    packs = [[webp_bytes(n) for n in range(5)], [webp_bytes(n, frames=3) for n in range(5)]]
+    categories = []
+    for pictures in packs:
+        first, again = ([PixelClassifier().classify(data) for data in pictures] for _ in range(2))
+        assert [repr(one).encode() for one in first] == [repr(one).encode() for one in again]
+        rows = [{"category": one.category, "all_scores": one.all_scores} for one in first]
+        categories.append(scoring.pack_summary(rows, [str(n) for n in range(5)])["category"])
+    assert categories == ["cartoon", "animation"]
+
+
 def test_an_unpublished_pack_leaves_the_ranking() -> None:
     pack = make_pack(stickers=1)
     run_everything()
@@ -185,3 +200,67 @@ def test_a_snapshot_equals_the_formula_at_its_time() -> None:
         now=snapshot.refreshed_at,
     )
     assert float(snapshot.ranking_score) == pytest.approx(expected["ranking_score"], abs=2e-6)
+
+
+# -- asking for tasks
+
+TASK_VECTORS = json.loads((Path(__file__).parent.parent / "data/outbox_vectors.json").read_text())[
+    "vectors"
+]["d_enqueue_task"]
+ARGUMENTS = {
+    "priority": "priority",
+    "maxAttempts": "max_attempts",
+    "payload": "payload",
+    "idempotencyKey": "idempotency_key",
+}
+
+
+@pytest.mark.parametrize("vector", TASK_VECTORS, ids=lambda v: str(v["input"]))
+def test_a_request_is_normalised_as_the_original_does(vector: dict[str, Any]) -> None:
+    given = {
+        ARGUMENTS[name]: vector["input"][name] for name in ARGUMENTS if name in vector["input"]
+    }
+    request = normalize_task(vector["input"]["taskType"], **given)
+    row = vector["output"]["row"]
+    assert (request is not None) == vector["output"]["returned"]
+    if request is None:
+        return
+    assert (request.task_type, request.priority) == (row["task_type"], row["priority"])
+    assert request.max_attempts == row["max_attempts"]
+    assert request.payload == json.loads(row["payload_json"])
+    # Where normalising changes a key, Pombo's own rule keeps different keys apart (DESIGN 5).
+    key = str(request.idempotency_key) if request.idempotency_key else None
+    assert key == row["idempotency_key"] or str(key).startswith(f"{row['idempotency_key']}~")
+
+
+def test_an_unknown_type_asks_for_nothing() -> None:
+    assert not worker_tasks.enqueue_task("other")
+    assert not WorkerTask.objects.exists()
+
+
+def test_a_given_key_holds_when_its_task_is_done() -> None:
+    assert worker_tasks.enqueue_task(CLASSIFY, idempotency_key="nightly:1")
+    worker_tasks.run_tasks(CLASSIFY, now=NOW)
+    assert not worker_tasks.enqueue_task(CLASSIFY, idempotency_key="nightly:1")
+    assert worker_tasks.enqueue_task(CLASSIFY)
+
+
+def test_q7_a_second_request_raises_the_priority_and_leaves_the_pause() -> None:
+    worker_tasks.enqueue_task(CLASSIFY, priority=10)
+    later = timezone.now() + timedelta(hours=1)
+    WorkerTask.objects.update(scheduled_at=later)
+    worker_tasks.enqueue_task(CLASSIFY, priority=90)
+    worker_tasks.enqueue_task(CLASSIFY, priority=20)
+    task = WorkerTask.objects.get()
+    assert task.priority == 90
+    assert task.scheduled_at > timezone.now() + timedelta(minutes=50)
+
+
+def test_e8_completed_tasks_are_pruned_and_dead_ones_stay() -> None:
+    old = timezone.now() - timedelta(days=8)
+    for status in ("completed", "failed"):
+        WorkerTask.objects.create(task_type="rebuild_cycle", status=status, processed_at=old)
+    worker_tasks.enqueue_task(CLASSIFY)
+    worker_tasks.run_tasks(CLASSIFY, now=timezone.now())
+    kept = WorkerTask.objects.filter(task_type="rebuild_cycle")
+    assert [task.status for task in kept] == ["failed"]

@@ -1,5 +1,5 @@
 """The operator's pages of the sticker service."""
 
-from apps.stickers.admin import engagement, packs, queues, storage
+from apps.stickers.admin import classification, curation, engagement, packs, queues, storage
 
-__all__ = ["engagement", "packs", "queues", "storage"]
+__all__ = ["classification", "curation", "engagement", "packs", "queues", "storage"]

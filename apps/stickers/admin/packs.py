@@ -17,7 +17,6 @@ from apps.common.admin import ReadOnlyAdmin, asked_reason
 from apps.stickers.admin.charts import score_chart, thumbnail
 from apps.stickers.choices import Outcome
 from apps.stickers.models import (
-    AssetClassification,
     StickerAsset,
     StickerPack,
     StickerPackItem,
@@ -99,7 +98,20 @@ class StickerPackAdmin(ReadOnlyAdmin):
     list_select_related = ["cover_sticker", "snapshot", "moderation"]
     search_fields = ["pack_key", "name", "owner_jid"]
     ordering = ["-updated_at"]
-    readonly_fields = ["score_breakdown", "score_age", "decisions"]
+    readonly_fields = ["cover", "state", "score_breakdown", "score_age", "decisions"]
+    fieldsets = [
+        (None, {"fields": ["cover", "name", "publisher", "description", "pack_key", "owner_jid"]}),
+        (
+            _("State"),
+            {"fields": ["visibility", "status", "pack_status", "state", "decisions", "version"]},
+        ),
+        (_("Score"), {"fields": ["score_breakdown", "score_age"]}),
+        (
+            _("Automatic packs"),
+            {"fields": ["is_auto_pack", "pack_theme_key", "pack_volume", "last_rebalanced_at"]},
+        ),
+        (_("Times"), {"fields": ["created_at", "updated_at", "deleted_at"]}),
+    ]
     inlines = [StickerPackItemInline]
     actions = ["refresh_scores", "mark_sensitive", "hide", "remove", "restore"]
 
@@ -214,18 +226,3 @@ class StickerAssetAdmin(ReadOnlyAdmin):
     def category(self, asset: StickerAsset) -> str:
         found = getattr(asset, "classification", None)
         return found.category or "–" if found else "–"
-
-
-@admin.register(AssetClassification)
-class AssetClassificationAdmin(ReadOnlyAdmin):
-    """What classifiers said."""
-
-    list_display = ["picture", "asset", "category", "confidence", "ambiguous", "is_nsfw"]
-    list_display_links = ["asset"]
-    list_filter = ["category", "provider", "ambiguous", "is_nsfw"]
-    list_select_related = ["asset"]
-    search_fields = ["asset__sha256"]
-
-    @admin.display(description=_("picture"))
-    def picture(self, classification: AssetClassification) -> str:
-        return thumbnail(classification.asset)

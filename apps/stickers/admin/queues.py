@@ -1,4 +1,4 @@
-"""Uploads and the queues of the sticker workers."""
+"""Uploads and the tasks of the sticker workers."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from apps.common.admin import ReadOnlyAdmin
-from apps.stickers.models import PackWebUpload, ReprocessTask, WorkerTask, WorkerTaskDeadLetter
+from apps.stickers.models import PackWebUpload, WorkerTask, WorkerTaskDeadLetter
 from apps.stickers.services import worker_tasks
 
 
@@ -21,20 +21,13 @@ class PackWebUploadAdmin(ReadOnlyAdmin):
     search_fields = ["upload_id", "pack__pack_key"]
 
 
-class TaskAdmin(ReadOnlyAdmin):
-    """What the leased queues of the sticker workers have in common."""
-
-    list_filter = ["status"]
-    ordering = ["-pk"]
-    show_full_result_count = False
-
-
 @admin.register(WorkerTask)
-class WorkerTaskAdmin(TaskAdmin):
+class WorkerTaskAdmin(ReadOnlyAdmin):
     """Runs of the worker cycles; dead ones can be sent back."""
 
     list_display = ["id", "task_type", "status", "priority", "attempts", "last_error", "updated_at"]
     list_filter = ["status", "task_type"]
+    ordering = ["-pk"]
     actions = ["redrive"]
 
     def has_redrive_permission(self, request: HttpRequest) -> bool:
@@ -54,12 +47,3 @@ class WorkerTaskDeadLetterAdmin(ReadOnlyAdmin):
     list_display = ["task_id", "task_type", "attempts", "last_error", "failed_at"]
     list_filter = ["task_type"]
     ordering = ["-failed_at"]
-
-
-@admin.register(ReprocessTask)
-class ReprocessTaskAdmin(TaskAdmin):
-    """Requests to classify a sticker again."""
-
-    list_display = ["id", "asset", "reason", "status", "attempts", "last_error"]
-    list_filter = ["status", "reason"]
-    list_select_related = ["asset"]

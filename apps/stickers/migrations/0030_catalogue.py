@@ -8,36 +8,37 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 import apps.common.fields
 
+# Not part of the models: `adopt_schema` adds the indexes that models name before this runs.
+ADD_PUBLISHER_INDEX = "CREATE INDEX idx_sticker_pack_publisher ON sticker_pack (publisher)"
 # The words of a pack; which index the search needs is the database's own matter.
 ADD_SEARCH_INDEX = {
-    "mysql": "ALTER TABLE sticker_pack"
-    " ADD FULLTEXT INDEX ft_sticker_pack_search (name, publisher, description)",
+    "mysql": "CREATE FULLTEXT INDEX ft_sticker_pack_search"
+    " ON sticker_pack (name, publisher, description)",
     "postgresql": "CREATE INDEX ft_sticker_pack_search ON sticker_pack USING gin (to_tsvector("
     "'simple'::regconfig, name || ' ' || publisher || ' ' || coalesce(description, '')))",
 }
-DROP_SEARCH_INDEX = {
-    "mysql": "ALTER TABLE sticker_pack DROP INDEX ft_sticker_pack_search",
-    "postgresql": "DROP INDEX ft_sticker_pack_search",
-}
+NAMES = ("idx_sticker_pack_publisher", "ft_sticker_pack_search")
 
 
-def add_search_index(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
+def add_indexes(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """SQLite searches without an index."""
-    sql = ADD_SEARCH_INDEX.get(schema_editor.connection.vendor)
-    if sql:
-        schema_editor.execute(sql)
+    schema_editor.execute(ADD_PUBLISHER_INDEX)
+    search = ADD_SEARCH_INDEX.get(schema_editor.connection.vendor)
+    if search:
+        schema_editor.execute(search)
 
 
-def drop_search_index(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Take it away again."""
-    sql = DROP_SEARCH_INDEX.get(schema_editor.connection.vendor)
-    if sql:
-        schema_editor.execute(sql)
+def drop_indexes(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Take them away again."""
+    vendor = schema_editor.connection.vendor
+    for name in NAMES if vendor in ADD_SEARCH_INDEX else NAMES[:1]:
+        table = " ON sticker_pack" if vendor == "mysql" else ""
+        schema_editor.execute(f"DROP INDEX {name}{table}")
 
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("stickers", "0020_uploads_and_objects"),
+        ("stickers", "0021_curation"),
     ]
 
     operations = [
@@ -185,12 +186,6 @@ class Migration(migrations.Migration):
                 "db_table": "stickers_pack_tag",
             },
         ),
-        migrations.AddIndex(
-            model_name="stickerpack",
-            index=apps.common.fields.LongNameIndex(
-                fields=["publisher"], name="idx_sticker_pack_publisher"
-            ),
-        ),
         migrations.AddField(
             model_name="moderationdecision",
             name="pack",
@@ -231,5 +226,5 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=("tag", "pack"), name="uq_stickers_pack_tag"),
         ),
         # MySQL commits at each DDL statement, and so refuses one inside a transaction.
-        migrations.RunPython(add_search_index, drop_search_index, atomic=False),
+        migrations.RunPython(add_indexes, drop_indexes, atomic=False),
     ]

@@ -1,6 +1,7 @@
 """All tables of the sticker service."""
 
 from apps.stickers.models.assets import AssetClassification, StickerAsset
+from apps.stickers.models.curation import AutoPack, AutoPackControl, CurationDecision, CurationRun
 from apps.stickers.models.cycles import AssetFingerprint, CategoryDrift, CycleCursor
 from apps.stickers.models.engagement import InteractionEvent, PackEngagement, PackScoreSnapshot
 from apps.stickers.models.moderation import (
@@ -22,7 +23,11 @@ from apps.stickers.models.themes import ThemeCluster, ThemeSuggestion
 __all__ = [
     "AssetClassification",
     "AssetFingerprint",
+    "AutoPack",
+    "AutoPackControl",
     "CategoryDrift",
+    "CurationDecision",
+    "CurationRun",
     "CycleCursor",
     "InteractionEvent",
     "ModerationDecision",

@@ -79,7 +79,6 @@ class StickerPack(models.Model):
                 name="idx_sticker_pack_catalog_lookup",
             ),
             fields.LongNameIndex(fields=["created_at"], name="idx_sticker_pack_created"),
-            fields.LongNameIndex(fields=["publisher"], name="idx_sticker_pack_publisher"),
             fields.LongNameIndex(
                 fields=["owner_jid", "deleted_at"], name="idx_sticker_pack_owner_deleted"
             ),

@@ -40,16 +40,16 @@ def store_asset(image: StickerImage, *, owner_jid: str) -> StickerAsset:
     return asset
 
 
-@transaction.atomic
 def purge_deleted_packs(*, now: datetime, limit: int = PRUNE_BATCH) -> int:
-    """Let go of the stickers of packs that were deleted long ago; tells how many items went."""
+    """Let go of the stickers of packs that were deleted long ago; tells how many items went.
+
+    Sticker by sticker, since a transaction that holds many rows may wait in a circle with an
+    import that holds them in another order.
+    """
     before = now - timedelta(days=settings.STICKER_DELETED_PACK_DAYS)
-    items = StickerPackItem.objects.filter(pack__deleted_at__lt=before).order_by("pk")[:limit]
-    held = {item.pk: item.sticker_id for item in items}
-    StickerPackItem.objects.filter(pk__in=held).delete()
-    for asset_id in sorted(set(held.values())):
-        remove_if_unused(asset_id)
-    return len(held)
+    items = StickerPackItem.objects.filter(pack__deleted_at__lt=before)
+    asset_ids = items.order_by("sticker_id").values_list("sticker_id", flat=True).distinct()
+    return sum(_let_go(asset_id, before) for asset_id in list(asset_ids[:limit]))
 
 
 def unused_assets(*, before: datetime) -> Iterable[str]:
@@ -76,6 +76,15 @@ def remove_if_unused(asset_id: str) -> bool:
     payload = {"asset_id": asset_id, "sha256": asset.sha256}
     publish("STICKER_ASSET_REMOVED", "sticker_asset", asset_id, payload, priority=30)
     return True
+
+
+@transaction.atomic
+def _let_go(asset_id: str, before: datetime) -> int:
+    """Take one sticker out of the packs deleted before then, and remove it if none is left."""
+    items = StickerPackItem.objects.filter(sticker=asset_id, pack__deleted_at__lt=before)
+    count, _by_model = items.delete()
+    remove_if_unused(asset_id)
+    return count
 
 
 def _locked_row(image: StickerImage, owner_jid: str) -> tuple[StickerAsset, bool]:

@@ -24,6 +24,8 @@ DELIVERY_FLAG = "enable_object_storage_delivery"
 HEALTH_CACHE_KEY = "stickers:object-storage-is-up"
 # A web process learns of an outage this late at most.
 HEALTH_CACHE_SECONDS = 5
+# The minute task has missed several turns.
+HEALTH_MAX_AGE = timedelta(minutes=5)
 HEAL_BATCH = 200
 RECHECK_AFTER = timedelta(hours=24)
 
@@ -137,12 +139,15 @@ def remove_files(sha256: str, *, now: datetime) -> bool:
     return False
 
 
-def is_up() -> bool:
-    """Whether the storage answered when it was last asked; one that was never asked may try."""
+def is_up(*, now: datetime) -> bool:
+    """Whether the storage answered when it was last asked; one that was never asked may try.
+
+    An old answer says nothing: where no worker asks any more, the folder is the safer place.
+    """
     known = cache.get(HEALTH_CACHE_KEY)
     if known is None:
-        bucket = settings.OBJECT_STORAGE_BUCKET
-        known = not ObjectStorageHealth.objects.filter(bucket=bucket, is_up=False).exists()
+        health = ObjectStorageHealth.objects.filter(bucket=settings.OBJECT_STORAGE_BUCKET).first()
+        known = health is None or (health.is_up and now - health.checked_at < HEALTH_MAX_AGE)
         cache.set(HEALTH_CACHE_KEY, known, HEALTH_CACHE_SECONDS)
     return bool(known)
 
@@ -152,7 +157,7 @@ def mark_down(outage: errors.ObjectStorageUnavailable, *, now: datetime) -> None
     _write_health(is_up=False, now=now, error=outage.message)
 
 
-def delivery_address(asset: StickerAsset, *, is_sensitive: bool) -> str | None:
+def delivery_address(asset: StickerAsset, *, is_sensitive: bool, now: datetime) -> str | None:
     """Where a browser gets the picture from the object storage; None: from us.
 
     Decided by the flag, our record and the storage's health; no file is read and nobody asked.
@@ -162,7 +167,7 @@ def delivery_address(asset: StickerAsset, *, is_sensitive: bool) -> str | None:
     if not is_enabled(DELIVERY_FLAG, subject_key=asset.owner_jid or asset.pk or asset.sha256):
         return None
     stored = StoredObject.objects.filter(sha256=asset.sha256, state=ObjectState.STORED).first()
-    if stored is None or not is_up():
+    if stored is None or not is_up(now=now):
         return None
     return object_storage.signed_address(stored.object_key, is_sensitive=is_sensitive)
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from apps.common.fields import now_seconds
 from apps.outbox.events import NewEvent
 from apps.outbox.services import publish_many
-from apps.stickers.models import StickerAsset, StickerPack
+from apps.stickers.models import PackOwner, PackWebUpload, StickerAsset, StickerPack
 
 NOBODY = "erased@pombo.invalid"
 NO_PUBLISHER = "–"
@@ -52,6 +52,9 @@ def release_ownership(owner_jids: Collection[str]) -> int:
         deleted_at=now_seconds(),
         action="deleted",
     )
+    PackOwner.objects.filter(owner_jid__in=owner_jids).delete()
+    # Files that are still arriving go with the next clean-up, which finds no row for them.
+    PackWebUpload.objects.filter(pack__in=packs).delete()
     stickers = StickerAsset.objects.filter(owner_jid__in=owner_jids).update(owner_jid=NOBODY)
     return len(packs) + stickers
 

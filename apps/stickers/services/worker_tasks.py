@@ -21,8 +21,15 @@ from apps.flags.services import is_enabled
 from apps.outbox.retry import RetryPolicy
 from apps.outbox.stopping import stop_requested
 from apps.stickers.choices import WorkerTaskType
+from apps.stickers.curation.rules import Mode
 from apps.stickers.models import WorkerTask, WorkerTaskDeadLetter
-from apps.stickers.services import classification_cycle, snapshots
+from apps.stickers.services import classification_cycle, curation, snapshots
+from apps.stickers.task_requests import (
+    DEFAULT_ATTEMPTS,
+    DEFAULT_PRIORITY,
+    TaskRequest,
+    normalize_task,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +45,10 @@ SCHEDULED_PRIORITY = {
     WorkerTaskType.CURATION_CYCLE: 55,
     WorkerTaskType.REBUILD_CYCLE: 50,
 }
+CURATION_ACTOR = "worker"
+PENDING_KEY = "pending:"
+COMPLETED_KEPT_SECONDS = 7 * 86_400
+PRUNED_AT_ONCE = 1000
 RETRY = RetryPolicy(base_seconds=5)
 # Longer than a cycle takes: a cluster that works gets to a waiting task sooner.
 LEFT_ALONE_AFTER = timedelta(minutes=10)
@@ -62,23 +73,46 @@ TASK_QUEUE = LeasedQueue(
 
 
 def enqueue_task(
-    task_type: WorkerTaskType,
+    task_type: WorkerTaskType | str,
     *,
     priority: int | None = None,
     payload: Mapping[str, Any] | None = None,
+    idempotency_key: str | None = None,
+    max_attempts: int = DEFAULT_ATTEMPTS,
 ) -> bool:
-    """Ask for a run of a cycle; tells whether it is a new task or fell onto a pending one."""
-    with transaction.atomic():
-        _task, is_new = WorkerTask.objects.get_or_create(
-            idempotency_key=f"pending:{task_type}",
-            defaults={
-                "task_type": task_type,
-                "payload": dict(payload or {}),
-                "priority": priority or SCHEDULED_PRIORITY[task_type],
-            },
-        )
-        if is_new:
-            transaction.on_commit(lambda: start_runner(task_type))
+    """Ask for a run of a cycle; tells whether it is a new task.
+
+    Without a key it falls onto a pending task of its type. A given key holds until its row is
+    pruned. Nothing is asked for when there is no such type.
+    """
+    usual = {str(kind): value for kind, value in SCHEDULED_PRIORITY.items()}
+    request = normalize_task(
+        task_type,
+        priority=usual.get(task_type, DEFAULT_PRIORITY) if priority is None else priority,
+        max_attempts=max_attempts,
+        payload=payload,
+        idempotency_key=idempotency_key,
+    )
+    return request is not None and _enqueue(request)
+
+
+@transaction.atomic
+def _enqueue(request: TaskRequest) -> bool:
+    task, is_new = WorkerTask.objects.get_or_create(
+        idempotency_key=request.idempotency_key or f"{PENDING_KEY}{request.task_type}",
+        defaults={
+            "task_type": request.task_type,
+            "payload": dict(request.payload),
+            "priority": request.priority,
+            "max_attempts": request.max_attempts,
+        },
+    )
+    if is_new:
+        transaction.on_commit(lambda: start_runner(request.task_type))
+    elif task.priority < request.priority:
+        # Whoever is in more of a hurry pulls the task forward, never its pause after a failure.
+        pending = WorkerTask.objects.filter(pk=task.pk, status=LeaseStatus.PENDING)
+        pending.update(priority=request.priority, updated_at=now_seconds())
     return is_new
 
 
@@ -125,7 +159,9 @@ def run_tasks(task_type: WorkerTaskType, *, now: datetime) -> int:
 
 def _run(claim: Claim, task_type: WorkerTaskType, *, now: datetime) -> None:
     (row,) = claim.rows
-    WorkerTask.objects.filter(pk=row.id).update(idempotency_key=None)
+    WorkerTask.objects.filter(pk=row.id, idempotency_key__startswith=PENDING_KEY).update(
+        idempotency_key=None
+    )
     try:
         CYCLES[task_type](now)
     except Exception as error:  # noqa: BLE001 (a failed cycle is retried, and ends as a dead letter)
@@ -146,16 +182,32 @@ def _fail(claim: Claim, error: Exception) -> None:
 
 
 def _classification_cycle(now: datetime) -> None:
+    TASK_QUEUE.prune(older_than_seconds=COMPLETED_KEPT_SECONDS, limit=PRUNED_AT_ONCE)
     report = classification_cycle.run_cycle(now=now)
     if report.has_more:
         enqueue_task(WorkerTaskType.CLASSIFICATION_CYCLE)
 
 
+def _curation_cycle(now: datetime) -> None:
+    _curate(Mode.ADDITIONS, WorkerTaskType.CURATION_CYCLE, now=now)
+
+
 def _rebuild_cycle(now: datetime) -> None:
     snapshots.refresh_stale(now=now)
+    _curate(Mode.REBUILD, WorkerTaskType.REBUILD_CYCLE, now=now)
+
+
+def _curate(mode: Mode, task_type: WorkerTaskType, *, now: datetime) -> None:
+    """One run of the curation; packs that changed meanwhile have their turn in another."""
+    if not settings.CURATION_ENABLED:
+        return
+    report = curation.run_curation(mode, actor=CURATION_ACTOR, now=now, keeps_quiet=True)
+    if report.skipped:
+        enqueue_task(task_type)
 
 
 CYCLES: Mapping[WorkerTaskType, Callable[[datetime], None]] = {
     WorkerTaskType.CLASSIFICATION_CYCLE: _classification_cycle,
+    WorkerTaskType.CURATION_CYCLE: _curation_cycle,
     WorkerTaskType.REBUILD_CYCLE: _rebuild_cycle,
 }
