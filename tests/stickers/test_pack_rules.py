@@ -15,6 +15,7 @@ from apps.common.errors import DomainError
 from apps.common.scopes import Scope
 from apps.outbox.models import OutboxEvent
 from apps.stickers import errors, markers, texts
+from apps.stickers.api.serializers import PackSerializer
 from apps.stickers.models import StickerPack
 from apps.stickers.own_queries import find_own_pack, pack_candidates
 from apps.stickers.services import packs
@@ -119,6 +120,7 @@ def test_tags_are_kept_in_the_description_and_hidden_from_readers() -> None:
     pack.refresh_from_db()
     assert pack.description == "Nice cups [pack-tags:cha-preto,tea]"
     assert (pack.shown_description, pack.manual_tags) == ("Nice cups", ["cha-preto", "tea"])
+    assert PackSerializer(pack).data["description"] == "Nice cups"
     edit_pack(pack.pack_key, owner_jid=OWNER, description="Other [pack-tags:fake]")
     pack.refresh_from_db()
     assert pack.description == "Other [pack-tags:cha-preto,tea]"

@@ -1,5 +1,6 @@
 """Packs and stickers as the API takes and gives them."""
 
+from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
@@ -24,6 +25,11 @@ def asset_address(asset: StickerAsset | None) -> str | None:
 
 
 _TIME = serializers.DateTimeField()
+
+
+def _shown_time(moment: datetime | None) -> str | None:
+    """As DRF writes times; adopted rows may lack them."""
+    return _TIME.to_representation(moment) if moment else None
 
 
 class PackSerializer(serializers.ModelSerializer[StickerPack]):
@@ -68,7 +74,7 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
             "pack_key": instance.pack_key,
             "name": instance.name,
             "publisher": instance.publisher,
-            "description": instance.description,
+            "description": instance.shown_description,
             "visibility": instance.visibility,
             "status": instance.status,
             "version": instance.version,
@@ -78,8 +84,8 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
             "tags": self.get_tags(instance),
             "signals": self.get_signals(instance),
             "engagement": self.get_engagement(instance),
-            "created_at": _TIME.to_representation(instance.created_at),
-            "updated_at": _TIME.to_representation(instance.updated_at),
+            "created_at": _shown_time(instance.created_at),
+            "updated_at": _shown_time(instance.updated_at),
         }
 
     def get_cover_url(self, pack: StickerPack) -> str | None:
