@@ -1,5 +1,6 @@
 """Packs and stickers as the API takes and gives them."""
 
+from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
@@ -75,8 +76,8 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
             "tags": self.get_tags(instance),
             "signals": self.get_signals(instance),
             "engagement": self.get_engagement(instance),
-            "created_at": _TIME.to_representation(instance.created_at),
-            "updated_at": _TIME.to_representation(instance.updated_at),
+            "created_at": _moment(instance.created_at),
+            "updated_at": _moment(instance.updated_at),
         }
 
     def get_cover_url(self, pack: StickerPack) -> str | None:
@@ -118,6 +119,12 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
         if chosen is None and hasattr(pack, "snapshot"):
             return catalogue.of_snapshot(pack.snapshot)
         return chosen
+
+
+def _moment(value: datetime | None) -> str | None:
+    """A time as DRF writes it."""
+    shown: str | None = _TIME.to_representation(value) if value else None
+    return shown
 
 
 def counters_of(found: PackEngagement | None) -> dict[str, int]:
