@@ -111,5 +111,5 @@ def _free_port() -> int:
 def _answers(address: str) -> bool:
     try:
         return requests.get(f"{address}/health/live", timeout=2).ok
-    except requests.ConnectionError:
+    except (requests.ConnectionError, requests.Timeout):  # a worker may still be importing
         return False
