@@ -82,6 +82,7 @@ class PackSerializer(serializers.ModelSerializer[StickerPack]):
             "cover_url": self.get_cover_url(instance),
             "web_url": self.get_web_url(instance),
             "tags": self.get_tags(instance),
+            "manual_tags": instance.manual_tags,
             "signals": self.get_signals(instance),
             "engagement": self.get_engagement(instance),
             "created_at": _shown_time(instance.created_at),
