@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image
 
 from apps.stickers.errors import StickerNotClassifiable
+from apps.stickers.images import UNDECODABLE
 from apps.stickers.scoring import clamp, n6
 
 BUILT_IN = "builtin"
@@ -86,7 +87,7 @@ class PixelClassifier:
         """Measure the pixels and weigh the labels by what was measured."""
         try:
             frames = _frames(data)
-        except (OSError, ValueError, Image.DecompressionBombError) as error:
+        except (*UNDECODABLE, Image.DecompressionBombError) as error:
             raise StickerNotClassifiable("decoder-error", str(error)) from error
         scores = _softmax(_evidence(_features(frames)))
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))

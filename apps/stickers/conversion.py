@@ -22,6 +22,7 @@ from apps.stickers.images import (
     MAX_STATIC_BYTES,
     MIN_FRAME_MS,
     STICKER_PIXELS,
+    UNDECODABLE,
     StickerImage,
     read_sticker,
 )
@@ -94,7 +95,7 @@ def _frames(data: bytes) -> Sequence[Frame]:
         raise errors.UnknownFormat from error
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise errors.ImageBomb from error
-    except (OSError, ValueError, SyntaxError, EOFError) as error:
+    except UNDECODABLE as error:
         raise errors.BrokenImage(str(error)) from error
 
 

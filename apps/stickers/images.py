@@ -7,7 +7,9 @@ phones.
 
 import hashlib
 import io
+import struct
 import warnings
+import zlib
 from dataclasses import dataclass
 
 from PIL import Image
@@ -24,6 +26,18 @@ MAX_TRAY_BYTES = 50_000
 # Far beyond any sticker: such a canvas is an attack, and is never decoded.
 BOMB_PIXELS = 4096 * 4096
 WEBP_MIMETYPE = "image/webp"
+# What Pillow's decoders raise at damaged files: some read beyond the end without looking.
+UNDECODABLE = (
+    OSError,
+    ValueError,
+    SyntaxError,
+    EOFError,
+    LookupError,
+    OverflowError,
+    TypeError,
+    struct.error,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +127,6 @@ def _decode(data: bytes) -> Image.Image:
                 image.load()
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise errors.ImageBomb from error
-    except (OSError, ValueError, SyntaxError, EOFError) as error:
+    except UNDECODABLE as error:
         raise errors.BrokenImage(str(error)) from error
     return image

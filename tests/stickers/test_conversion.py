@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
@@ -178,6 +178,7 @@ def test_many_large_frames_are_refused_before_they_are_decoded(
     assert to_sticker(animation("GIF", frames=4))
 
 
+@example(damage=[(2213, b"\x00\x00\xcd")])  # Pillow reads a GIF's frame beyond its end
 @given(damage=st.lists(st.tuples(st.integers(8, 4_000), st.binary(max_size=9)), max_size=5))
 @settings(max_examples=60, deadline=None)
 def test_whatever_is_damaged_a_sticker_leaves_or_a_refusal(
