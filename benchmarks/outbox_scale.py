@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LATENCY_SAMPLES = 40
 HIGHEST_PRIORITY = 100
 LONGEST_SECONDS = 5
+UPDATED_AT_ONCE = 100_000
 
 
 def main() -> None:
@@ -116,9 +117,12 @@ def show_pruning(events: int, backlog: int) -> None:
 
     fill(backlog)
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE domain_event_outbox SET status = 'completed', processed_at = '2026-01-01'"
-        )
+        for first in range(0, backlog, UPDATED_AT_ONCE):
+            cursor.execute(
+                "UPDATE domain_event_outbox SET status = 'completed', processed_at = '2026-01-01'"
+                " WHERE id > %s AND id <= %s",
+                [first, first + UPDATED_AT_ONCE],
+            )
     fresh = (NewEvent("BENCH", "thing", str(n), {"n": n}) for n in range(events))
     publish_many(fresh, outside_transaction=True)
     pruning = start("prune")
